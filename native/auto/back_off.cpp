@@ -56,9 +56,9 @@ static double likelihood(const double* n, const double* rest, const double* tota
 }
 
 // The place of the best m: uphill from the middle of the grid, since the likelihood rises and then falls.
-size_t climb(const Cells& found, const std::vector<double>& grid) {
+size_t climb(const Cells& seen, const std::vector<double>& grid) {
     auto value = [&](size_t g) {
-        return likelihood(found.n.data(), found.rest.data(), found.total.data(), found.above.data(), found.n.size(), grid[g]);
+        return likelihood(seen.n.data(), seen.rest.data(), seen.total.data(), seen.above.data(), seen.n.size(), grid[g]);
     };
     size_t best = grid.size() / 2;
     double top = value(best);
@@ -85,14 +85,14 @@ static void to_logs(const double* p, int64_t n, float* out) {
 // One depth of the back-off for a block of rows that are each left out.
 BAYESKIT_SIMD
 static void back_off_rows(const int32_t* node, const uint8_t* bin, int64_t rows, const double* cells, int64_t size, const double* total,
-                          int64_t n_classes, double m, const uint32_t* y, const double* own, double* p) {
+                          int64_t n_classes, double m, const uint32_t* y, const double* row_weight, double* p) {
     for (int64_t r = 0; r < rows; ++r, p += n_classes) {
         if (node[r] < 0) continue;
         const double *line = cells + (node[r] * size + bin[r]) * n_classes, *sum = total + node[r] * n_classes;
         const int64_t t = y[r];
         const double before = p[t];
         for (int64_t c = 0; c < n_classes; ++c) p[c] = (line[c] + m * p[c]) / (sum[c] + m);
-        p[t] = (std::max(line[t] - own[r], 0.0) + m * before) / (std::max(sum[t] - own[r], 0.0) + m);
+        p[t] = (std::max(line[t] - row_weight[r], 0.0) + m * before) / (std::max(sum[t] - row_weight[r], 0.0) + m);
     }
 }
 
@@ -115,10 +115,10 @@ void choose_back_off(const Layout& layout, int64_t unit, const double* cells, in
     std::vector<double> total(nodes * n_classes, 0.0), left(nodes * block, 0.0);  // P of the depth so far with one row of the cell left out
     add_totals(layout, unit, cells, n_classes, total.data());
     const double rows = sum_of(margin.data(), size);
-    Cells found;
+    Cells seen;
     for (int d = 0; d <= DEPTHS; ++d) {
         if (d && !layout.n_nodes[unit * (DEPTHS + 1) + d]) break;
-        found.clear();
+        seen.clear();
         auto collect = [&](int32_t above, int32_t node) {
             for (int64_t x = 0; x < size; ++x) {
                 if (margin[x] <= 1.0) continue;
@@ -126,20 +126,20 @@ void choose_back_off(const Layout& layout, int64_t unit, const double* cells, in
                     const int64_t at = node * block + x * n_classes + c;
                     const double n = cells[at];
                     if (n <= 0.0) continue;
-                    found.n.push_back(n);
-                    found.rest.push_back(std::max(n - 1.0, 0.0));
-                    found.total.push_back(std::max(total[node * n_classes + c] - 1.0, 0.0));
-                    found.above.push_back(d ? left[above * block + x * n_classes + c]
+                    seen.n.push_back(n);
+                    seen.rest.push_back(std::max(n - 1.0, 0.0));
+                    seen.total.push_back(std::max(total[node * n_classes + c] - 1.0, 0.0));
+                    seen.above.push_back(d ? left[above * block + x * n_classes + c]
                                             : (margin[x] - 1.0 + ROOT / static_cast<double>(size)) / (rows - 1.0 + ROOT));
-                    found.at.push_back(at);
+                    seen.at.push_back(at);
                 }
             }
         };
         if (d) for_arcs(layout, unit, d, collect);
         else collect(0, 0);
-        m[d] = grid[climb(found, grid)];
-        for (size_t v = 0; v < found.n.size(); ++v)
-            left[found.at[v]] = (found.rest[v] + m[d] * found.above[v]) / (found.total[v] + m[d]);
+        m[d] = grid[climb(seen, grid)];
+        for (size_t v = 0; v < seen.n.size(); ++v)
+            left[seen.at[v]] = (seen.rest[v] + m[d] * seen.above[v]) / (seen.total[v] + m[d]);
     }
 }
 
@@ -173,14 +173,14 @@ LeftOut::LeftOut(const Layout& layout, const double* cells, int64_t n_classes, c
     for (int64_t u = 0; u < layout.n_units(); ++u) margin_at_.push_back(margin_at_.back() + layout.sizes[u]);
     margin_.resize(margin_at_.back());
     parallel_chunks(layout.n_units(), n_threads, [&](int64_t u, int) {
-        const double* own = cells + layout.value_at[u] * n_classes;
-        add_totals(layout, u, own, n_classes, total_.data() + layout.node_at[u] * n_classes);
-        const auto margin = margins(own, layout.sizes[u], n_classes);
+        const double* value_counts = cells + layout.value_at[u] * n_classes;
+        add_totals(layout, u, value_counts, n_classes, total_.data() + layout.node_at[u] * n_classes);
+        const auto margin = margins(value_counts, layout.sizes[u], n_classes);
         std::copy(margin.begin(), margin.end(), margin_.begin() + margin_at_[u]);
     });
 }
 
-void LeftOut::add(int64_t feature, const uint8_t* codes, int64_t n_rows, int64_t first, int64_t rows, const uint32_t* y, const double* own,
+void LeftOut::add(int64_t feature, const uint8_t* codes, int64_t n_rows, int64_t first, int64_t rows, const uint32_t* y, const double* row_weight,
                   float* out, int64_t stride) const {
     // A product of so many probabilities is still a normal number, and has one logarithm.
     constexpr int64_t AT_ONCE = 4;
@@ -196,15 +196,15 @@ void LeftOut::add(int64_t feature, const uint8_t* codes, int64_t n_rows, int64_t
         UnitRows path(layout_, u, codes, n_rows);
         path.start(first, rows);
         for (int64_t r = 0; r < rows; ++r) {
-            const double rest = margin[path.bin[r]] - own[first + r];
+            const double rest = margin[path.bin[r]] - row_weight[first + r];
             // The only row of its value says nothing without itself.
             const bool alone = rest <= 1e-9 * margin[path.bin[r]];
             if (alone) path.node[r] = -1;
-            const double root = alone ? 1.0 : (rest + ROOT / static_cast<double>(size)) / (all - own[first + r] + ROOT);
+            const double root = alone ? 1.0 : (rest + ROOT / static_cast<double>(size)) / (all - row_weight[first + r] + ROOT);
             std::fill(p.begin() + r * k, p.begin() + (r + 1) * k, root);
         }
         int d = 0;
-        do back_off_rows(path.node, path.bin, rows, cells, size, total, k, m[d++], y + first, own + first, p.data());
+        do back_off_rows(path.node, path.bin, rows, cells, size, total, k, m[d++], y + first, row_weight + first, p.data());
         while (path.deeper());
         multiply(p.data(), n, product.data());
         if (++taken % AT_ONCE == 0) take_logs(product.data(), n, logs.data());

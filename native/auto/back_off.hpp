@@ -21,7 +21,7 @@ public:
 
     // Adds the mean of column `feature` for the rows from `first` on: out[c * stride + r]. `own` is how much of each row is
     // taken out.
-    void add(int64_t feature, const uint8_t* codes, int64_t n_rows, int64_t first, int64_t size, const uint32_t* y, const double* own,
+    void add(int64_t feature, const uint8_t* codes, int64_t n_rows, int64_t first, int64_t size, const uint32_t* y, const double* row_weight,
              float* out, int64_t stride) const;
 
 private:

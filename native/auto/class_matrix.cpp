@@ -25,12 +25,12 @@ BAYESKIT_SIMD
 static void add_slopes(const double* z, int64_t n_rows, int64_t k, int64_t first, int64_t size, const double* residual, double* slope) {
     for (int64_t c = 0; c < k; ++c)
         for (int64_t d = 0; d < k; ++d) {
-            const double *own = residual + c * BLOCK, *from = z + d * n_rows + first;
+            const double *class_residual = residual + c * BLOCK, *from = z + d * n_rows + first;
             double lane[PACK] = {};
             int64_t r = 0;
             for (; r + PACK <= size; r += PACK)
-                for (int v = 0; v < PACK; ++v) lane[v] += own[r + v] * from[r + v];
-            for (; r < size; ++r) lane[0] += own[r] * from[r];
+                for (int v = 0; v < PACK; ++v) lane[v] += class_residual[r + v] * from[r + v];
+            for (; r < size; ++r) lane[0] += class_residual[r] * from[r];
             slope[c * k + d] += ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
         }
 }
@@ -66,7 +66,7 @@ struct MatrixProblem {
     }
 
     Numbers curvature(const Numbers& x) const {
-        Numbers found = over_blocks(k * k + k, [&](int64_t first, int64_t size, double* score, double* to) {
+        Numbers sums = over_blocks(k * k + k, [&](int64_t first, int64_t size, double* score, double* to) {
             double total[BLOCK];
             score_rows(x, first, size, score);
             exponentiate(score, k, size, score, total);
@@ -77,8 +77,8 @@ struct MatrixProblem {
                     for (int64_t d = 0; d < k; ++d) to[c * k + d] += bend * z[d * rows + first + r] * z[d * rows + first + r];
                 }
         });
-        for (int64_t v = 0; v < k * k + k; ++v) found[v] += strength(v);
-        return found;
+        for (int64_t v = 0; v < k * k + k; ++v) sums[v] += strength(v);
+        return sums;
     }
 
 private:
@@ -112,16 +112,16 @@ nb::object fit_class_matrix(Matrix<double> z, Vector<uint32_t> y, Vector<double>
     const int64_t k = static_cast<int64_t>(z.shape(0)), rows = static_cast<int64_t>(z.shape(1));
     check_classes(y, rows, k);
     need(static_cast<int64_t>(weight.shape(0)) == rows && penalty > 0.0, "the parts of the matrix do not fit.");
-    Numbers found(k * k + k, 0.0);
-    for (int64_t c = 0; c < k; ++c) found[c * k + c] = 1.0;
+    Numbers solution(k * k + k, 0.0);
+    for (int64_t c = 0; c < k; ++c) solution[c * k + c] = 1.0;
     {
         nb::gil_scoped_release release;
-        found = Descent(MatrixProblem{z.data(), rows, k, y.data(), weight.data(), penalty, n_threads}, tolerance).run(found);
+        solution = Descent(MatrixProblem{z.data(), rows, k, y.data(), weight.data(), penalty, n_threads}, tolerance).run(solution);
     }
     Owned<double> out({static_cast<size_t>(k), static_cast<size_t>(k + 1)});
     for (int64_t c = 0; c < k; ++c) {
-        std::copy_n(found.data() + c * k, k, out.data + c * (k + 1));
-        out.data[c * (k + 1) + k] = found[k * k + c];
+        std::copy_n(solution.data() + c * k, k, out.data + c * (k + 1));
+        out.data[c * (k + 1) + k] = solution[k * k + c];
     }
     return out.to_numpy();
 }

@@ -64,11 +64,11 @@ public:
     // (n_ends, n_m, n_rows, n_classes): the mean of P(c | leaf) without the row itself, over those of the first `ends[e]` trees
     // whose structure has not seen the row; a tree t has seen row `ids[r]` by `in_structure(seed, first_tree + t, …)`.
     nb::object leave_one_out(Matrix<double> cells, Vector<double> m, Vector<int64_t> ends, Matrix<uint8_t> codes, Vector<uint32_t> y,
-                             Vector<double> own, Vector<int64_t> ids, uint64_t seed, int64_t first_tree, double share, int n_threads) const {
+                             Vector<double> row_weight, Vector<int64_t> ids, uint64_t seed, int64_t first_tree, double share, int n_threads) const {
         const int64_t n_classes = check_cells(cells), rows = static_cast<int64_t>(codes.shape(1)), n_m = static_cast<int64_t>(m.shape(0));
         check_codes(codes, level_at_);
         check_classes(y, rows, n_classes);
-        need(static_cast<int64_t>(own.shape(0)) == rows && static_cast<int64_t>(ids.shape(0)) == rows, "the parts differ in length.");
+        need(static_cast<int64_t>(row_weight.shape(0)) == rows && static_cast<int64_t>(ids.shape(0)) == rows, "the parts differ in length.");
         const int64_t n_ends = static_cast<int64_t>(ends.shape(0)), size = n_m * rows * n_classes;
         for (int64_t e = 0; e < n_ends; ++e)
             need(ends.data()[e] >= (e ? ends.data()[e - 1] : 0) && ends.data()[e] <= trees_.n_trees(), "there are not so many trees.");
@@ -95,7 +95,7 @@ public:
                             for (int64_t r = chunk * ROWS_LEFT_OUT; r < std::min(rows, (chunk + 1) * ROWS_LEFT_OUT); ++r) {
                                 if (in_structure(seed, first_tree + done + t, ids.data()[r], share)) continue;
                                 ++honest[r];
-                                leave_out_row(done + t, counts[t], n_classes, m, table.data() + r * n, y.data()[r], own.data()[r], p.data());
+                                leave_out_row(done + t, counts[t], n_classes, m, table.data() + r * n, y.data()[r], row_weight.data()[r], p.data());
                                 for (int64_t g = 0; g < n_m; ++g)
                                     for (int64_t c = 0; c < n_classes; ++c) sums[(g * rows + r) * n_classes + c] += p[g * n_classes + c];
                             }
@@ -135,9 +135,9 @@ public:
                     }
                     for (int side = 0; side < 2; ++side) {
                         const int64_t below = trees_.nodes[begin + node].next + side;
-                        const double* own = counts.data() + below * (n_classes + 1);
+                        const double* counts_below = counts.data() + below * (n_classes + 1);
                         for (int64_t c = 0; c < n_classes; ++c)
-                            p[below * n_classes + c] = (own[c] + m * here[c]) / (own[n_classes] + m);
+                            p[below * n_classes + c] = (counts_below[c] + m * here[c]) / (counts_below[n_classes] + m);
                     }
                 }
             });
@@ -313,30 +313,30 @@ private:
     }
 
     void leave_out_row(int64_t tree, const std::vector<double>& counts, int64_t n_classes, const Vector<double>& m, const uint8_t* row,
-                       int64_t true_class, double own, double* p) const {
+                       int64_t true_class, double row_weight, double* p) const {
         const int64_t begin = trees_.tree_at[tree], width = n_classes + 1, n_m = static_cast<int64_t>(m.shape(0));
         for (int64_t c = 0; c < n_classes; ++c) {
-            const double n = std::max(counts[c] - (c == true_class ? own : 0.0), 0.0);
-            const double at_root = (n + ROOT) / (std::max(counts[n_classes] - own, 0.0) + ROOT * static_cast<double>(n_classes));
+            const double n = std::max(counts[c] - (c == true_class ? row_weight : 0.0), 0.0);
+            const double at_root = (n + ROOT) / (std::max(counts[n_classes] - row_weight, 0.0) + ROOT * static_cast<double>(n_classes));
             for (int64_t g = 0; g < n_m; ++g) p[g * n_classes + c] = at_root;
         }
         int64_t node = begin;
         while (!trees_.is_leaf(node)) {
             node = trees_.step(tree, node, row);
             const double* line = counts.data() + (node - begin) * width;
-            if (line[n_classes] - own <= 1e-9 * line[n_classes]) break;  // nobody else is here
-            step_left_out(line, n_classes, m.data(), n_m, true_class, own, p);
+            if (line[n_classes] - row_weight <= 1e-9 * line[n_classes]) break;  // nobody else is here
+            step_left_out(line, n_classes, m.data(), n_m, true_class, row_weight, p);
         }
     }
 
     BAYESKIT_SIMD
-    static void step_left_out(const double* line, int64_t n_classes, const double* m, int64_t n_m, int64_t true_class, double own, double* p) {
+    static void step_left_out(const double* line, int64_t n_classes, const double* m, int64_t n_m, int64_t true_class, double row_weight, double* p) {
         for (int64_t g = 0; g < n_m; ++g) {
-            const double strength = m[g], scale = 1.0 / (line[n_classes] - own + strength);
+            const double strength = m[g], scale = 1.0 / (line[n_classes] - row_weight + strength);
             double* to = p + g * n_classes;
             const double before = to[true_class];
             for (int64_t c = 0; c < n_classes; ++c) to[c] = (line[c] + strength * to[c]) * scale;
-            to[true_class] = (std::max(line[true_class] - own, 0.0) + strength * before) * scale;
+            to[true_class] = (std::max(line[true_class] - row_weight, 0.0) + strength * before) * scale;
         }
     }
 

@@ -37,17 +37,17 @@ nb::list cut_numbers(nb::handle columns, Vector<int32_t> order, Vector<double> w
     const WeightedRows rows = WeightedRows::of(order, weight, table.n_rows);
     need(most_bins > 1, "a column needs two bins.");
     const int64_t d = static_cast<int64_t>(table.columns.size());
-    std::vector<std::vector<double>> found(d);
+    std::vector<std::vector<double>> column_edges(d);
     {
         nb::gil_scoped_release release;
         std::vector<DistinctNumbers> numbers(threads_used(d, n_threads));
         parallel_chunks(d, n_threads, [&](int64_t j, int thread) {
             numbers[thread].find(table.columns[j], rows);
-            found[j] = cut(numbers[thread], most_bins);
+            column_edges[j] = cut(numbers[thread], most_bins);
         });
     }
     nb::list out;
-    for (const auto& edges : found) {
+    for (const auto& edges : column_edges) {
         Owned<double> array({edges.size()});
         std::copy(edges.begin(), edges.end(), array.data);
         out.append(array.to_numpy());

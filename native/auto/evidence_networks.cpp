@@ -97,9 +97,9 @@ public:
 
     // (n_groups, n_classes, n_rows): log P(x_i | c, context) without the row itself, summed over the columns of a group and
     // averaged over the networks of a parity. `own` is how much of each row is taken out.
-    nb::object leave_one_out(Matrix<double> cells, Cube<double> m, Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> own,
+    nb::object leave_one_out(Matrix<double> cells, Cube<double> m, Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> row_weight,
                              Vector<int32_t> group, int64_t n_groups, int n_threads, int parity) const {
-        const int64_t n_classes = check_cells(cells), rows = check_rows(codes, y, own, n_classes), n = layout_.n_features;
+        const int64_t n_classes = check_cells(cells), rows = check_rows(codes, y, row_weight, n_classes), n = layout_.n_features;
         check_m(m);
         need(parity < std::min<int64_t>(layout_.n_networks, 2), "there is no network of this parity.");
         need(static_cast<int64_t>(group.shape(0)) == n, "groups and columns differ in number.");
@@ -111,7 +111,7 @@ public:
             parallel_chunks((rows + LeftOut::ROWS - 1) / LeftOut::ROWS, n_threads, [&](int64_t chunk, int) {
                 const int64_t first = chunk * LeftOut::ROWS, here = std::min(LeftOut::ROWS, rows - first);
                 for (int64_t i = 0; i < n; ++i)
-                    left_out.add(i, codes.data(), rows, first, here, y.data(), own.data(), out.data + group.data()[i] * n_classes * rows + first, rows);
+                    left_out.add(i, codes.data(), rows, first, here, y.data(), row_weight.data(), out.data + group.data()[i] * n_classes * rows + first, rows);
             });
         }
         return out.to_numpy();
@@ -127,8 +127,8 @@ public:
         {
             nb::gil_scoped_release release;
             parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) {
-                const auto own = cells.lines(layout_.value_at[u], layout_.value_at[u + 1]);
-                log_back_off(layout_, u, own.data(), n_classes, m.data() + u * (DEPTHS + 1), out.data + layout_.value_at[u] * n_classes);
+                const auto value_counts = cells.lines(layout_.value_at[u], layout_.value_at[u + 1]);
+                log_back_off(layout_, u, value_counts.data(), n_classes, m.data() + u * (DEPTHS + 1), out.data + layout_.value_at[u] * n_classes);
             });
         }
         return out.to_numpy();

@@ -214,15 +214,15 @@ private:
 
     // The rows that a test sends to the first child; of those that are not in the node, any.
     uint64_t first_rows(const Node& test) const {
-        const uint8_t* own = levels(test.feature);
+        const uint8_t* row_levels = levels(test.feature);
         if (test.test != HALF) {
             const TreeNode asked = TreeNode::of(test.feature, 0, test.value, test.test);
-            return rows_between(own, block_.size, asked.base, asked.width);
+            return rows_between(row_levels, block_.size, asked.base, asked.width);
         }
         uint64_t rows = 0;
         for (uint64_t rest = few_; rest; rest &= rest - 1) {
             const int r = lowest_bit(rest);
-            rows |= static_cast<uint64_t>(goes_first(own[r], HALF, test.value)) << r;
+            rows |= static_cast<uint64_t>(goes_first(row_levels[r], HALF, test.value)) << r;
         }
         return rows;
     }

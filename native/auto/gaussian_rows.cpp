@@ -92,9 +92,9 @@ nb::object gaussian_rows(nb::handle numbers, std::optional<Vector<int32_t>> orde
                 });
             for (int64_t k = n; k < p; ++k) {
                 const uint8_t* levels = codes.data() + features.data()[k] * rows;
-                const uint8_t own = static_cast<uint8_t>(level.data()[k]);
+                const uint8_t on_level = static_cast<uint8_t>(level.data()[k]);
                 const double off = -center.data()[k] / scale.data()[k], on = (1.0 - center.data()[k]) / scale.data()[k];
-                for (int64_t r = begin; r < end; ++r) to[(r - begin) * p + k] = levels[r] == own ? on : off;
+                for (int64_t r = begin; r < end; ++r) to[(r - begin) * p + k] = levels[r] == on_level ? on : off;
             }
         });
     }

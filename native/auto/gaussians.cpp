@@ -117,17 +117,17 @@ static void downdate(const double* a, const double* b, int64_t p, const double* 
 // ν + n - p_all + 1. With `y`, each row is left out: `own` is how much of it. Its own class loses it as a rank-one downdate, and so
 // does the covariance that all classes share, pooled[y] (z - center[y])(z - center[y])ᵀ for a whole row.
 nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double> lower, Vector<double> kappa, Vector<double> df,
-                              std::optional<Vector<uint32_t>> y, std::optional<Vector<double>> own, std::optional<Matrix<double>> center,
+                              std::optional<Vector<uint32_t>> y, std::optional<Vector<double>> row_weight, std::optional<Matrix<double>> center,
                               std::optional<Vector<double>> pooled, int n_threads) {
     const int64_t rows = static_cast<int64_t>(z.shape(0)), p = static_cast<int64_t>(z.shape(1)), k = static_cast<int64_t>(mean.shape(0));
     need(static_cast<int64_t>(mean.shape(1)) == p && static_cast<int64_t>(lower.shape(0)) == k && static_cast<int64_t>(lower.shape(1)) == p &&
              static_cast<int64_t>(lower.shape(2)) == p && static_cast<int64_t>(kappa.shape(0)) == k && static_cast<int64_t>(df.shape(0)) == k,
          "the parts of the Gaussians do not fit together.");
-    need(y.has_value() == own.has_value() && y.has_value() == center.has_value() && y.has_value() == pooled.has_value(),
+    need(y.has_value() == row_weight.has_value() && y.has_value() == center.has_value() && y.has_value() == pooled.has_value(),
          "rows are left out with y, own, center and pooled.");
     if (y) {
         check_classes(*y, rows, k);
-        need(static_cast<int64_t>(own->shape(0)) == rows, "own and the table differ in length.");
+        need(static_cast<int64_t>(row_weight->shape(0)) == rows, "own and the table differ in length.");
         need(static_cast<int64_t>(center->shape(0)) == k && static_cast<int64_t>(center->shape(1)) == p && static_cast<int64_t>(pooled->shape(0)) == k,
              "the parts of the Gaussians do not fit together.");
     }
@@ -165,7 +165,7 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
                     for (int64_t r = 0; r < WIDE; ++r) block[i * WIDE + r] = z.data()[(first + std::min(r, here - 1)) * p + i];
                 for (int64_t r = 0; y && r < WIDE; ++r) {
                     const int64_t row = first + std::min(r, here - 1), c = y->data()[row];
-                    shared[r] = own->data()[row] * pooled->data()[c];
+                    shared[r] = row_weight->data()[row] * pooled->data()[c];
                     for (int64_t i = 0; i < p; ++i) away[i * WIDE + r] = block[i * WIDE + r] - center->data()[c * p + i];
                 }
                 for (int64_t c = 0; c < k; ++c) {
@@ -180,7 +180,7 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
                     for (int64_t r = 0; r < here; ++r) {
                         if (y) density[r] -= 0.5 * std::log(factor[r]);
                         if (y && y->data()[first + r] == c) {
-                            const double q = distance[r], part = own->data()[first + r], rest = heavy - part;
+                            const double q = distance[r], part = row_weight->data()[first + r], rest = heavy - part;
                             const double down = std::max(1.0 - part * heavy / rest * q, LEAST_FACTOR);
                             const double without = heavy / rest * (heavy / rest) * q / down;
                             density[r] = shape(freedom - part, rest) - 0.5 * (log_det[c] + std::log(down * factor[r])) -

@@ -35,9 +35,9 @@ public:
             if (job.block < 0 && rows <= FEW) few_.take(job);
             const int32_t next = static_cast<int32_t>(nodes.size());
             Job first{next, 0, 0, job.depth + 1}, second{next + 1, 0, 0, job.depth + 1};
-            const Node found = job.block < 0 ? part(many_, job, random, first, second) : part(few_, job, random, first, second);
-            if (found.feature < 0) continue;
-            nodes[job.node] = found;
+            const Node test_node = job.block < 0 ? part(many_, job, random, first, second) : part(few_, job, random, first, second);
+            if (test_node.feature < 0) continue;
+            nodes[job.node] = test_node;
             nodes[job.node].next = next;
             nodes.resize(nodes.size() + 2);
             queue.push(first);
@@ -58,9 +58,9 @@ private:
     template <typename Rows>
     Node part(Rows& rows, const Job& job, Random& random, Job& first, Job& second) {
         if (!rows.open(job)) return {};
-        const Node found = best_test(rows, random);
-        if (found.feature >= 0) rows.split(found, first, second);
-        return found;
+        const Node test_node = best_test(rows, random);
+        if (test_node.feature >= 0) rows.split(test_node, first, second);
+        return test_node;
     }
 
     template <typename Rows>

@@ -103,9 +103,9 @@ public:
         for (size_t s = 0; s < segments_.size(); ++s) {
             const Segment& each = segments_[s];
             const int32_t n = each.end - each.begin;
-            const uint8_t* own = levels + each.begin;
-            if (each.part % 2 == 0) in += weigh_between(own, heavy_.data() + each.begin, n, base, width);
-            else in += count_between(own, n, base, width);
+            const uint8_t* row_levels = levels + each.begin;
+            if (each.part % 2 == 0) in += weigh_between(row_levels, heavy_.data() + each.begin, n, base, width);
+            else in += count_between(row_levels, n, base, width);
             all += each.weight;
             if (s + 1 < segments_.size() && segments_[s + 1].part / 2 == each.part / 2) continue;
             purity.add(in, all - in);

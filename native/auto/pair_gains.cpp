@@ -40,18 +40,18 @@ Alone alone_of(const uint8_t* column, int64_t size, int64_t rows, const uint32_t
         n[column[r] * n_classes + y[r]] += weight[r];
         whole[y[r]] += weight[r];
     }
-    Alone found;
-    found.p.assign(n.size(), 1.0);
+    Alone alone;
+    alone.p.assign(n.size(), 1.0);
     for (int64_t at = 0; at < size * n_classes; ++at) {
         if (n[at] <= 0.0) continue;
-        found.p[at] = (less_one(n[at]) + 1.0 / static_cast<double>(size)) / whole[at % n_classes];
-        found.likelihood += n[at] * std::log(found.p[at]);
+        alone.p[at] = (less_one(n[at]) + 1.0 / static_cast<double>(size)) / whole[at % n_classes];
+        alone.likelihood += n[at] * std::log(alone.p[at]);
         minus.push_back(-n[at]);
         rest.push_back(less_one(n[at]));
     }
     one.assign(minus.size(), 1.0);
-    add_likelihoods(minus.data(), rest.data(), one.data(), minus.size(), found.as_parent);
-    return found;
+    add_likelihoods(minus.data(), rest.data(), one.data(), minus.size(), alone.as_parent);
+    return alone;
 }
 
 // Counts of one column beside another, of which those with a row are looked at.

@@ -32,11 +32,11 @@ static void add_slopes(const float* scores, int64_t n_rows, int64_t n, int64_t k
         double lane[PACK] = {};
         for (int64_t c = 0; c < k; ++c) {
             const float* from = scores + (m * k + c) * n_rows + first;
-            const double* own = residual + c * BLOCK;
+            const double* class_residual = residual + c * BLOCK;
             int64_t r = 0;
             for (; r + PACK <= size; r += PACK)
-                for (int v = 0; v < PACK; ++v) lane[v] += own[r + v] * static_cast<double>(from[r + v]);
-            for (; r < size; ++r) lane[0] += own[r] * static_cast<double>(from[r]);
+                for (int v = 0; v < PACK; ++v) lane[v] += class_residual[r + v] * static_cast<double>(from[r + v]);
+            for (; r < size; ++r) lane[0] += class_residual[r] * static_cast<double>(from[r]);
         }
         slope[m] += ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
     }
@@ -182,9 +182,9 @@ struct PoolProblem {
     }
 
     Numbers curvature(const Numbers& x) const {
-        Numbers found = pool.curvature(x.data());
-        for (int64_t v = 0; v < pool.n + pool.k; ++v) found[v] += strength(v);
-        return found;
+        Numbers sums = pool.curvature(x.data());
+        for (int64_t v = 0; v < pool.n + pool.k; ++v) sums[v] += strength(v);
+        return sums;
     }
 
 private:
@@ -198,13 +198,13 @@ nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weigh
     const Pool pool = pool_of(scores, y, weight, n_threads);
     need(static_cast<int64_t>(around.shape(0)) == pool.n && static_cast<int64_t>(start.shape(0)) == pool.n + pool.k && penalty > 0.0,
          "the parts of the pool do not fit.");
-    Numbers found;
+    Numbers solution;
     {
         nb::gil_scoped_release release;
-        found = Descent(PoolProblem{pool, around.data(), penalty}, tolerance).run(copy_of(start));
+        solution = Descent(PoolProblem{pool, around.data(), penalty}, tolerance).run(copy_of(start));
     }
-    Owned<double> out({found.size()});
-    std::copy(found.begin(), found.end(), out.data);
+    Owned<double> out({solution.size()});
+    std::copy(solution.begin(), solution.end(), out.data);
     return out.to_numpy();
 }
 

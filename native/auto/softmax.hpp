@@ -36,11 +36,11 @@ static void take_peaks_off(int64_t k, int64_t size, double* score) {
 
 // Scores become weight (P(c) - [y = c]), the slope of the loss by each score; the loss, Σ -weight log P(y), is added to `loss`.
 inline void to_residuals(const uint32_t* y, const double* weight, int64_t k, int64_t size, double* score, double& loss) {
-    double own[BLOCK], total[BLOCK];
-    for (int64_t r = 0; r < size; ++r) own[r] = score[y[r] * BLOCK + r];
+    double label_score[BLOCK], total[BLOCK];
+    for (int64_t r = 0; r < size; ++r) label_score[r] = score[y[r] * BLOCK + r];
     exponentiate(score, k, size, score, total);
     for (int64_t r = 0; r < size; ++r) {
-        loss -= weight[r] * (own[r] - std::log(total[r]));
+        loss -= weight[r] * (label_score[r] - std::log(total[r]));
         total[r] = weight[r] / total[r];
     }
     for (int64_t c = 0; c < k; ++c)

@@ -68,10 +68,10 @@ struct TreeRows {
         std::vector<double> drawn_weights;
         part_end.assign(2 * table.n_classes, 0);
         for (int64_t r = 0; r < table.n_rows; ++r)
-            if (const double own = drawn_weight(r); own > 0.0) {
+            if (const double row_weight = drawn_weight(r); row_weight > 0.0) {
                 drawn.push_back(static_cast<int32_t>(r));
-                drawn_weights.push_back(own);
-                ++part_end[part(r, own)];
+                drawn_weights.push_back(row_weight);
+                ++part_end[part(r, row_weight)];
             }
         rows = static_cast<int32_t>(drawn.size());
         int32_t before = 0;
@@ -80,21 +80,21 @@ struct TreeRows {
             end = before;
             before += n;
         }
-        std::vector<int32_t> own(rows);
+        std::vector<int32_t> drawn_rows(rows);
         part_of.resize(rows);
         weight.resize(rows);
         for (int32_t d = 0; d < rows; ++d) {
             const int32_t to = part(drawn[d], drawn_weights[d]), place = part_end[to]++;
-            own[place] = drawn[d];
+            drawn_rows[place] = drawn[d];
             part_of[place] = to;
             weight[place] = drawn_weights[d];
         }
-        const size_t size = own.size();
+        const size_t size = drawn_rows.size();
         levels.resize(table.n_features * size);
         for (int64_t j = 0; j < table.n_features; ++j) {
             const uint8_t* column = table.codes + j * table.n_rows;
             uint8_t* to = levels.data() + j * size;
-            for (size_t r = 0; r < size; ++r) to[r] = column[own[r]];
+            for (size_t r = 0; r < size; ++r) to[r] = column[drawn_rows[r]];
         }
         order.resize(size);
         std::iota(order.begin(), order.end(), 0);

@@ -46,15 +46,15 @@ std::atomic<Team*> team{new Team};
 // starts them anew. The old team stays, since a caller may be about to use it: some hundred bytes.
 void before_fork() {
     std::vector<std::thread> leaving;
-    Team* const own = team;
+    Team* const this_team = team;
     {
-        const std::lock_guard<std::mutex> hold(own->lock);
-        if (own->helpers.empty() || own->n_busy > 0) return;
-        own->over = true;
-        leaving.swap(own->helpers);
+        const std::lock_guard<std::mutex> hold(this_team->lock);
+        if (this_team->helpers.empty() || this_team->n_busy > 0) return;
+        this_team->over = true;
+        leaving.swap(this_team->helpers);
     }
     team = new Team;
-    own->task_came.notify_all();
+    this_team->task_came.notify_all();
     for (auto& helper : leaving) helper.join();
 }
 
@@ -70,26 +70,26 @@ void look_for_a_while(Condition&& holds) {
     }
 }
 
-void help(Team* own) {
-    std::unique_lock<std::mutex> hold(own->lock);
+void help(Team* this_team) {
+    std::unique_lock<std::mutex> hold(this_team->lock);
     for (;;) {
-        if (own->tasks.empty()) {
+        if (this_team->tasks.empty()) {
             hold.unlock();
-            look_for_a_while([&] { return own->waiting.load(); });
+            look_for_a_while([&] { return this_team->waiting.load(); });
             hold.lock();
-            own->task_came.wait(hold, [&] { return own->over || !own->tasks.empty(); });
+            this_team->task_came.wait(hold, [&] { return this_team->over || !this_team->tasks.empty(); });
         }
-        if (own->over) return;
-        Task* task = own->tasks.front();
+        if (this_team->over) return;
+        Task* task = this_team->tasks.front();
         const int thread = ++task->joined;
         ++task->active;
-        ++own->n_busy;
-        if (--task->open == 0) own->remove(task);
+        ++this_team->n_busy;
+        if (--task->open == 0) this_team->remove(task);
         hold.unlock();
         task->run(task->work, thread);
         hold.lock();
-        --own->n_busy;
-        if (--task->active == 0) own->helper_left.notify_all();
+        --this_team->n_busy;
+        if (--task->active == 0) this_team->helper_left.notify_all();
     }
 }
 
@@ -97,27 +97,27 @@ void help(Team* own) {
 
 void with_helpers(int n_helpers, void (*run)(void*, int), void* work) {
     if (n_helpers < 1) return run(work, 0);
-    Team* const own = team;
+    Team* const this_team = team;
     Task task{run, work, n_helpers};
     {
-        const std::lock_guard<std::mutex> hold(own->lock);
+        const std::lock_guard<std::mutex> hold(this_team->lock);
         try {
-            while (!own->over && static_cast<int>(own->helpers.size()) < n_helpers) own->helpers.emplace_back(help, own);
+            while (!this_team->over && static_cast<int>(this_team->helpers.size()) < n_helpers) this_team->helpers.emplace_back(help, this_team);
         } catch (const std::system_error&) {
             // The system gives no more threads: those that there are do all of the work.
         }
-        own->tasks.push_back(&task);
-        own->waiting = true;
+        this_team->tasks.push_back(&task);
+        this_team->waiting = true;
     }
-    for (int helper = 0; helper < n_helpers; ++helper) own->task_came.notify_one();
+    for (int helper = 0; helper < n_helpers; ++helper) this_team->task_came.notify_one();
     run(work, 0);
     {
-        const std::lock_guard<std::mutex> hold(own->lock);
-        own->remove(&task);
+        const std::lock_guard<std::mutex> hold(this_team->lock);
+        this_team->remove(&task);
     }
     look_for_a_while([&] { return task.active == 0; });
-    std::unique_lock<std::mutex> hold(own->lock);
-    own->helper_left.wait(hold, [&] { return task.active == 0; });
+    std::unique_lock<std::mutex> hold(this_team->lock);
+    this_team->helper_left.wait(hold, [&] { return task.active == 0; });
 }
 
 }  // namespace bayeskit

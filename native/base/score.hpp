@@ -90,10 +90,10 @@ private:
 
 // log P(c) from the rows of each class with their pseudo-counts, when `own` of a row of class `label` is not counted;
 // where nothing is left, every class is as likely.
-inline void log_prior_without(const double* mass, int n_classes, int64_t label, double own, double* log_prior) {
+inline void log_prior_without(const double* mass, int n_classes, int64_t label, double row_weight, double* log_prior) {
     double total = 0.0;
     for (int c = 0; c < n_classes; ++c) {
-        log_prior[c] = std::max(0.0, mass[c] - (c == label ? own : 0.0));
+        log_prior[c] = std::max(0.0, mass[c] - (c == label ? row_weight : 0.0));
         total += log_prior[c];
     }
     for (int c = 0; c < n_classes; ++c)

@@ -63,7 +63,7 @@ uint64_t count_bytes_in(const Table& table, const Classes& y, const double* w, i
     std::vector<Count> tables(n_tables * cells);
     std::vector<uint64_t> seen(n_tables, 0);
     parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int thread) {
-        const int64_t own = ordered ? chunk : thread;
+        const int64_t slot = ordered ? chunk : thread;
         const int64_t begin = chunk * chunk_rows, rows = std::min(n - begin, chunk_rows);
         const Column& first = table.columns[0];
         std::vector<uint32_t> codes(rows);
@@ -71,8 +71,8 @@ uint64_t count_bytes_in(const Table& table, const Classes& y, const double* w, i
         with_type(first.type, [&](auto zero) {
             using T = decltype(zero);
             if constexpr (!std::is_floating_point_v<T>)
-                seen[own] |= count_rows<T, Count>(first.data + begin * first.stride, first.stride, d, shift, codes.data(),
-                                                  w ? w + begin : nullptr, rows, tables.data() + own * cells);
+                seen[slot] |= count_rows<T, Count>(first.data + begin * first.stride, first.stride, d, shift, codes.data(),
+                                                  w ? w + begin : nullptr, rows, tables.data() + slot * cells);
         });
     });
     for (int64_t t = 0; t < n_tables; ++t)

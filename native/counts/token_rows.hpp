@@ -64,10 +64,10 @@ public:
     // Calls visit(c, cell) for the cells of a word that are not zero, in rising order of rank[c].
     template <typename Visit>
     void visit(uint32_t word, const std::vector<uint32_t>& rank, Visit&& visit) const {
-        std::vector<std::pair<uint32_t, const Cell<Number>*>> found;
+        std::vector<std::pair<uint32_t, const Cell<Number>*>> entries;
         const Row& row = rows_[word];
         const auto take = [&](uint32_t c, const Cell<Number>& cell) {
-            if (cell.token != 0 || cell.document != 0) found.emplace_back(rank[c], &cell);
+            if (cell.token != 0 || cell.document != 0) entries.emplace_back(rank[c], &cell);
         };
         if (row.level == DENSE) {
             for (uint32_t c = 0; c < width_; ++c) take(c, dense_[static_cast<size_t>(row.at) * width_ + c]);
@@ -75,8 +75,8 @@ public:
             const Entry* block = small_[row.level].data() + (static_cast<size_t>(row.at) << row.level);
             for (int k = 0; k < row.used; ++k) take(block[k].c, block[k].cell);
         }
-        std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (const auto& [c, cell] : found) visit(c, *cell);
+        std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (const auto& [c, cell] : entries) visit(c, *cell);
     }
 
 private:

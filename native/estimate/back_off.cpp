@@ -65,16 +65,16 @@ private:
         double all = 0.0;
         for (int64_t i = 0; i < line_; ++i) n[i / K_] += depths_[0].counts[i];
         for (double each : n) all += each;
-        const double own = without_one ? 1.0 : 0.0, even = root / static_cast<double>(size_);
-        for (int64_t i = 0; i < line_; ++i) p[i] = (std::max(n[i / K_] - own, 0.0) + even) / (std::max(all - own, 0.0) + root);
+        const double row_weight = without_one ? 1.0 : 0.0, even = root / static_cast<double>(size_);
+        for (int64_t i = 0; i < line_; ++i) p[i] = (std::max(n[i / K_] - row_weight, 0.0) + even) / (std::max(all - row_weight, 0.0) + root);
         return p;
     }
 
-    std::vector<double> deeper(const Depth& depth, int64_t fan, const std::vector<double>& above, double m, double own) const {
+    std::vector<double> deeper(const Depth& depth, int64_t fan, const std::vector<double>& above, double m, double row_weight) const {
         std::vector<double> p(depth.counts.size());
         for (size_t i = 0; i < p.size(); ++i) {
             const int64_t g = static_cast<int64_t>(i) / line_, rest = static_cast<int64_t>(i) % line_;
-            const double n = std::max(depth.counts[i] - own, 0.0), all = std::max(depth.context[g * K_ + rest % K_] - own, 0.0);
+            const double n = std::max(depth.counts[i] - row_weight, 0.0), all = std::max(depth.context[g * K_ + rest % K_] - row_weight, 0.0);
             p[i] = (n + m * above[g / fan * line_ + rest]) / (all + m);
         }
         return p;

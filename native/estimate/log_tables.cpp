@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t BLOCK = 256;
 
 // own: how much of each count, and of the sum that it is in, is left out
-void fill_family(const Column& counts, int64_t n_configs, int64_t size, int64_t K, double pseudo, double own, double* out) {
+void fill_family(const Column& counts, int64_t n_configs, int64_t size, int64_t K, double pseudo, double row_weight, double* out) {
     std::vector<double> block(std::min(BLOCK, n_configs) * size * K), norm(K), sum(K);
     double norm_of_none = 0.0;
     for (int64_t v = 0; v < size; ++v) norm_of_none += pseudo;
@@ -34,22 +34,22 @@ void fill_family(const Column& counts, int64_t n_configs, int64_t size, int64_t 
             std::fill(norm.begin(), norm.end(), 0.0);
             for (int64_t v = 0; v < size; ++v)
                 for (int64_t c = 0; c < K; ++c) norm[c] += n[v * K + c] + pseudo;
-            if (own > 0.0) {
+            if (row_weight > 0.0) {
                 std::fill(sum.begin(), sum.end(), 0.0);
                 for (int64_t v = 0; v < size; ++v)
                     for (int64_t c = 0; c < K; ++c) sum[c] += n[v * K + c];
-                for (int64_t c = 0; c < K; ++c) norm[c] = std::max(0.0, sum[c] - own) + norm_of_none;
+                for (int64_t c = 0; c < K; ++c) norm[c] = std::max(0.0, sum[c] - row_weight) + norm_of_none;
             }
             for (int64_t v = 0; v < size; ++v)
                 for (int64_t c = 0; c < K; ++c)
-                    out[v * K + c] = norm[c] > 0.0 ? std::log((std::max(0.0, n[v * K + c] - own) + pseudo) / norm[c]) : log_even;
+                    out[v * K + c] = norm[c] > 0.0 ? std::log((std::max(0.0, n[v * K + c] - row_weight) + pseudo) / norm[c]) : log_even;
         }
     }
 }
 
 // Counts come as one flat array a family, (combinations of the parents, values of the feature, n_classes); so do the
 // logs, one family after the other.
-nb::object log_tables(nb::list tables, std::vector<int64_t> n_values, int64_t n_classes, std::vector<double> pseudo, double own,
+nb::object log_tables(nb::list tables, std::vector<int64_t> n_values, int64_t n_classes, std::vector<double> pseudo, double row_weight,
                       int n_threads) {
     if (tables.size() != n_values.size() || tables.size() != pseudo.size())
         throw std::invalid_argument("each family has one number of values and one pseudo-count.");
@@ -68,7 +68,7 @@ nb::object log_tables(nb::list tables, std::vector<int64_t> n_values, int64_t n_
         nb::gil_scoped_release release;
         parallel_chunks(static_cast<int64_t>(columns.size()), n_threads, [&](int64_t f, int) {
             const int64_t line = n_values[f] * n_classes, numbers = offsets[f + 1] - offsets[f];
-            if (numbers) fill_family(columns[f], numbers / line, n_values[f], n_classes, pseudo[f], own, out.data + offsets[f]);
+            if (numbers) fill_family(columns[f], numbers / line, n_values[f], n_classes, pseudo[f], row_weight, out.data + offsets[f]);
         });
     }
     return out.to_numpy();

@@ -193,13 +193,13 @@ void residuals(const Rows& rows, const uint32_t* y, int64_t begin, int64_t n, do
         }
         return;
     }
-    double peak[TILE_ROWS], own[TILE_ROWS];
-    for (int64_t i = 0; i < n; ++i) own[i] = score[i * rows.unit_lanes() + y[i]];
+    double peak[TILE_ROWS], label_score[TILE_ROWS];
+    for (int64_t i = 0; i < n; ++i) label_score[i] = score[i * rows.unit_lanes() + y[i]];
     softmax(score, n, rows.units(), rows.unit_lanes(), peak, magnitude);
     for (int64_t i = 0; i < n; ++i) {
         double* row = score + i * rows.unit_lanes();
         const double w = rows.weight(begin + i);
-        loss += w * (peak[i] - own[i]);
+        loss += w * (peak[i] - label_score[i]);
         if (rows.weighted()) {
             loss += w * std::log(magnitude[i]);
             for (int64_t u = 0; u < rows.units(); ++u) row[u] *= w;

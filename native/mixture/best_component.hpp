@@ -25,17 +25,17 @@ struct Diagonal {
 // Compares `pair` components from c on with the best so far, for `quads` times four rows. Two components at once use each
 // cell twice while it is in a register.
 template <int quads, int pair, bool common>
-BAYESKIT_INLINE void compare_strip(const double* x, int64_t stride, const Diagonal& own, int64_t c, Quad* peak,
+BAYESKIT_INLINE void compare_strip(const double* x, int64_t stride, const Diagonal& components, int64_t c, Quad* peak,
                                    Quad* label) {
     Quad sum[pair][quads];
     for (int p = 0; p < pair; ++p)
         for (int q = 0; q < quads; ++q) sum[p][q] = quad_of(0.0);
-    const double *mean = own.mean + c * own.m, *inverse = own.inverse + c * own.m;
-    for (int64_t a = 0; a < own.m; ++a, x += stride) {
+    const double *mean = components.mean + c * components.m, *inverse = components.inverse + c * components.m;
+    for (int64_t a = 0; a < components.m; ++a, x += stride) {
         Quad mu[pair], scale[pair];
         for (int p = 0; p < pair; ++p) {
-            mu[p] = quad_of(mean[p * own.m + a]);
-            scale[p] = quad_of(inverse[p * own.m + a]);
+            mu[p] = quad_of(mean[p * components.m + a]);
+            scale[p] = quad_of(inverse[p * components.m + a]);
         }
         BAYESKIT_UNROLL
         for (int q = 0; q < quads; ++q) {
@@ -48,7 +48,7 @@ BAYESKIT_INLINE void compare_strip(const double* x, int64_t stride, const Diagon
         }
     }
     for (int p = 0; p < pair; ++p) {
-        const Quad half = quad_of(common && own.m ? 0.5 * inverse[p * own.m] : 0.5), constant = quad_of(own.constant[c + p]),
+        const Quad half = quad_of(common && components.m ? 0.5 * inverse[p * components.m] : 0.5), constant = quad_of(components.constant[c + p]),
                    number = quad_of(static_cast<double>(c + p));
         BAYESKIT_UNROLL
         for (int q = 0; q < quads; ++q) {
@@ -71,16 +71,16 @@ BAYESKIT_INLINE void ask_for_next(const double* x, int64_t stride, int64_t m, in
 }
 
 template <int quads, bool common>
-BAYESKIT_INLINE void best_strip(const double* x, int64_t stride, const Diagonal& own, double* peak, double* label) {
+BAYESKIT_INLINE void best_strip(const double* x, int64_t stride, const Diagonal& components, double* peak, double* label) {
     Quad best[quads], number[quads];
     for (int q = 0; q < quads; ++q) {
         best[q] = quad_of(-std::numeric_limits<double>::infinity());
         number[q] = quad_of(0.0);
     }
-    ask_for_next(x, stride, own.m, quads);
+    ask_for_next(x, stride, components.m, quads);
     int64_t c = 0;
-    for (; c + 2 <= own.k; c += 2) compare_strip<quads, 2, common>(x, stride, own, c, best, number);
-    if (c < own.k) compare_strip<quads, 1, common>(x, stride, own, c, best, number);
+    for (; c + 2 <= components.k; c += 2) compare_strip<quads, 2, common>(x, stride, components, c, best, number);
+    if (c < components.k) compare_strip<quads, 1, common>(x, stride, components, c, best, number);
     for (int q = 0; q < quads; ++q) {
         write_quad(peak + q * QUAD, best[q]);
         write_quad(label + q * QUAD, number[q]);
@@ -88,35 +88,35 @@ BAYESKIT_INLINE void best_strip(const double* x, int64_t stride, const Diagonal&
 }
 
 template <bool common>
-BAYESKIT_INLINE void best_strips(const double* x, int64_t stride, const Diagonal& own, double* peak, double* label) {
+BAYESKIT_INLINE void best_strips(const double* x, int64_t stride, const Diagonal& components, double* peak, double* label) {
     int64_t i = 0;
-    for (; i + 4 * QUAD <= stride; i += 4 * QUAD) best_strip<4, common>(x + i, stride, own, peak + i, label + i);
-    for (; i < stride; i += QUAD) best_strip<1, common>(x + i, stride, own, peak + i, label + i);
+    for (; i + 4 * QUAD <= stride; i += 4 * QUAD) best_strip<4, common>(x + i, stride, components, peak + i, label + i);
+    for (; i < stride; i += QUAD) best_strip<1, common>(x + i, stride, components, peak + i, label + i);
 }
 
 // Per row the largest log P(x, c) and its component, as a double; of equal ones the first.
-BAYESKIT_SIMD static void best_component(const double* x, int64_t stride, const Diagonal& own, double* peak,
+BAYESKIT_SIMD static void best_component(const double* x, int64_t stride, const Diagonal& components, double* peak,
                                          double* label) {
     bool common = true;  // one variance for all columns of a component
-    for (int64_t c = 0; c < own.k; ++c)
-        for (int64_t a = 1; a < own.m; ++a) common = common && own.inverse[c * own.m + a] == own.inverse[c * own.m];
-    if (common) best_strips<true>(x, stride, own, peak, label);
-    else best_strips<false>(x, stride, own, peak, label);
+    for (int64_t c = 0; c < components.k; ++c)
+        for (int64_t a = 1; a < components.m; ++a) common = common && components.inverse[c * components.m + a] == components.inverse[c * components.m];
+    if (common) best_strips<true>(x, stride, components, peak, label);
+    else best_strips<false>(x, stride, components, peak, label);
 }
 
 // The rows of a tile are added to their component: first (k, m) and, where `scatter`, second (k, m), about the means. A
 // row costs the same for any number of components.
 template <bool scatter>
-BAYESKIT_INLINE void add_rows_to_best(const double* x, int64_t stride, int64_t n, const Diagonal& own,
+BAYESKIT_INLINE void add_rows_to_best(const double* x, int64_t stride, int64_t n, const Diagonal& components,
                                       const double* label, const double* weight, double* total, double* first,
                                       double* second) {
     for (int64_t i = 0; i < n; ++i) {
-        const int64_t c = static_cast<int64_t>(label[i]), at = c * own.m;
+        const int64_t c = static_cast<int64_t>(label[i]), at = c * components.m;
         const double w = weight[i];
-        const double *cell = x + i, *mean = own.mean + at;
+        const double *cell = x + i, *mean = components.mean + at;
         double *one = first + at, *two = second + at;
         total[c] += w;
-        for (int64_t a = 0; a < own.m; ++a) {
+        for (int64_t a = 0; a < components.m; ++a) {
             const double t = cell[a * stride] - mean[a], wt = w * t;
             one[a] += wt;
             if (scatter) two[a] += wt * t;
@@ -124,11 +124,11 @@ BAYESKIT_INLINE void add_rows_to_best(const double* x, int64_t stride, int64_t n
     }
 }
 
-BAYESKIT_SIMD static void add_to_best(const double* x, int64_t stride, int64_t n, const Diagonal& own,
+BAYESKIT_SIMD static void add_to_best(const double* x, int64_t stride, int64_t n, const Diagonal& components,
                                       const double* label, const double* weight, double* total, double* first,
                                       double* second, bool scatter) {
-    if (scatter) add_rows_to_best<true>(x, stride, n, own, label, weight, total, first, second);
-    else add_rows_to_best<false>(x, stride, n, own, label, weight, total, first, second);
+    if (scatter) add_rows_to_best<true>(x, stride, n, components, label, weight, total, first, second);
+    else add_rows_to_best<false>(x, stride, n, components, label, weight, total, first, second);
 }
 
 }  // namespace bayeskit::mixture

@@ -66,9 +66,9 @@ inline void invert_lower(const double* l, int64_t m, double* out) {
 
 constexpr double LOG_2PI = 1.8378770664093454836;
 
-inline void factor_full(const Components& own, const Pattern& pattern, int64_t c, Factors& out, std::vector<double>& l) {
-    const int64_t d = own.d, m = static_cast<int64_t>(pattern.known.size()), u = d - m;
-    const double* cov = own.spread.data() + c * d * d;
+inline void factor_full(const Components& model, const Pattern& pattern, int64_t c, Factors& out, std::vector<double>& l) {
+    const int64_t d = model.d, m = static_cast<int64_t>(pattern.known.size()), u = d - m;
+    const double* cov = model.spread.data() + c * d * d;
     l.resize(m * m);
     for (int64_t a = 0; a < m; ++a)
         for (int64_t b = 0; b < m; ++b) l[a * m + b] = cov[pattern.known[a] * d + pattern.known[b]];
@@ -77,7 +77,7 @@ inline void factor_full(const Components& own, const Pattern& pattern, int64_t c
     invert_lower(l.data(), m, whiten);
     double log_det = 0.0;
     for (int64_t a = 0; a < m; ++a) log_det += 2.0 * std::log(l[a * m + a]);
-    out.constant[c] = own.log_weight[c] - 0.5 * (static_cast<double>(m) * LOG_2PI + log_det);
+    out.constant[c] = model.log_weight[c] - 0.5 * (static_cast<double>(m) * LOG_2PI + log_det);
     std::vector<double> half(m);
     double *guess = out.guess.data() + c * u * m, *left = out.left.data() + c * u * u;
     for (int64_t a = 0; a < u; ++a) {
@@ -101,30 +101,30 @@ inline void factor_full(const Components& own, const Pattern& pattern, int64_t c
     }
 }
 
-inline void factor(const Components& own, const Pattern& pattern, Factors& out) {
-    const int64_t k = own.k, d = own.d, m = static_cast<int64_t>(pattern.known.size()), u = d - m;
+inline void factor(const Components& model, const Pattern& pattern, Factors& out) {
+    const int64_t k = model.k, d = model.d, m = static_cast<int64_t>(pattern.known.size()), u = d - m;
     out.constant.resize(k);
     out.mean.resize(k * m);
     for (int64_t c = 0; c < k; ++c)
-        for (int64_t a = 0; a < m; ++a) out.mean[c * m + a] = own.mean[c * d + pattern.known[a]];
-    if (own.full) {
+        for (int64_t a = 0; a < m; ++a) out.mean[c * m + a] = model.mean[c * d + pattern.known[a]];
+    if (model.full) {
         out.whiten.resize(k * m * m);
         out.guess.resize(k * u * m);
         out.left.resize(k * u * u);
         std::vector<double> scratch;
-        for (int64_t c = 0; c < k; ++c) factor_full(own, pattern, c, out, scratch);
+        for (int64_t c = 0; c < k; ++c) factor_full(model, pattern, c, out, scratch);
         return;
     }
     out.inverse.resize(k * m);
     for (int64_t c = 0; c < k; ++c) {
         double log_det = 0.0;
         for (int64_t a = 0; a < m; ++a) {
-            const double variance = own.spread[c * d + pattern.known[a]];
+            const double variance = model.spread[c * d + pattern.known[a]];
             if (!(variance > 0.0) || std::isinf(variance)) throw Singular(c);
             out.inverse[c * m + a] = 1.0 / variance;
             log_det += std::log(variance);
         }
-        out.constant[c] = own.log_weight[c] - 0.5 * (static_cast<double>(m) * LOG_2PI + log_det);
+        out.constant[c] = model.log_weight[c] - 0.5 * (static_cast<double>(m) * LOG_2PI + log_det);
     }
 }
 

@@ -48,13 +48,13 @@ struct Sums {
 // What one chunk works with: the factors of the pattern at hand, and lines of one number per row.
 struct Work {
     const GaussianRows& rows;
-    const Components& own;
+    const Components& model;
     Factors factors;
     std::vector<double> lines, diff, peak, total, scaled, counted;
     bool second = true;  // whether the scatter is asked for
 
-    Work(const GaussianRows& rows_, const Components& own_)
-        : rows(rows_), own(own_), lines(own_.k * TILE_ROWS), diff((own_.full ? 2 * own_.d : 1) * TILE_ROWS),
+    Work(const GaussianRows& rows_, const Components& model_)
+        : rows(rows_), model(model_), lines(model_.k * TILE_ROWS), diff((model_.full ? 2 * model_.d : 1) * TILE_ROWS),
           peak(TILE_ROWS), total(TILE_ROWS), scaled(TILE_ROWS) {}
 
     const double* cells(const Tile& tile) const { return rows.cells.data() + tile.cells; }
@@ -62,23 +62,23 @@ struct Work {
     // Makes the factors of the tile's pattern, unless they are there; returns how many columns the pattern knows.
     int64_t ready(const Tile& tile) {
         if (factors.pattern != tile.pattern) {
-            factor(own, rows.patterns[tile.pattern], factors);
+            factor(model, rows.patterns[tile.pattern], factors);
             factors.pattern = tile.pattern;
         }
         return static_cast<int64_t>(rows.patterns[tile.pattern].known.size());
     }
 
     Diagonal diagonal(int64_t m) const {
-        return {factors.constant.data(), factors.mean.data(), factors.inverse.data(), own.k, m};
+        return {factors.constant.data(), factors.mean.data(), factors.inverse.data(), model.k, m};
     }
 
     // log P(x, c), one line per component
     void densities(const Tile& tile) {
         const int64_t m = ready(tile), s = tile.stride;
-        for (int64_t c = 0; c < own.k; ++c) {
+        for (int64_t c = 0; c < model.k; ++c) {
             const double* mean = factors.mean.data() + c * m;
             double* line = lines.data() + c * s;
-            if (own.full) {
+            if (model.full) {
                 subtract_means(cells(tile), s, m, mean, diff.data());
                 full_density(diff.data(), s, m, factors.whiten.data() + c * m * m, factors.constant[c], line);
             } else {
@@ -89,7 +89,7 @@ struct Work {
 
     void add_diagonal(const Tile& tile, int64_t c, const double* share, double weight, Sums& sums) {
         const auto& known = rows.patterns[tile.pattern].known;
-        const int64_t m = static_cast<int64_t>(known.size()), d = own.d;
+        const int64_t m = static_cast<int64_t>(known.size()), d = model.d;
         const double* mean = factors.mean.data() + c * m;
         if (m == d) {
             add_moments(cells(tile), tile.stride, m, mean, share, sums.first.data() + c * d, sums.second.data() + c * d);
@@ -106,7 +106,7 @@ struct Work {
 
     void add_full(const Tile& tile, int64_t c, const double* share, double weight, Sums& sums) {
         const Pattern& pattern = rows.patterns[tile.pattern];
-        const int64_t m = static_cast<int64_t>(pattern.known.size()), d = own.d, u = d - m, s = tile.stride;
+        const int64_t m = static_cast<int64_t>(pattern.known.size()), d = model.d, u = d - m, s = tile.stride;
         const double* mean = factors.mean.data() + c * m;
         double *first = sums.first.data() + c * d, *second = sums.second.data() + c * d * d;
         if (u == 0) {
@@ -127,9 +127,9 @@ struct Work {
 
     // The best component of each row goes to `total`, its log P(x, c) to `peak`.
     void best(const Tile& tile) {
-        if (own.full) {
+        if (model.full) {
             densities(tile);
-            best_of(lines.data(), own.k, tile.stride, peak.data(), total.data());
+            best_of(lines.data(), model.k, tile.stride, peak.data(), total.data());
         } else {
             best_component(cells(tile), tile.stride, diagonal(ready(tile)), peak.data(), total.data());
         }
@@ -140,8 +140,8 @@ struct Work {
     void add_hard(const Tile& tile, const double* weight, Sums& sums) {
         const int64_t s = tile.stride;
         best(tile);
-        if (own.full) {
-            for (int64_t c = 0; c < own.k; ++c) {
+        if (model.full) {
+            for (int64_t c = 0; c < model.k; ++c) {
                 double* line = lines.data() + c * s;
                 for (int64_t i = 0; i < s; ++i) line[i] = total[i] == static_cast<double>(c) ? weight[i] : 0.0;
                 add_component(tile, c, sums);
@@ -149,7 +149,7 @@ struct Work {
             return;
         }
         const auto& known = rows.patterns[tile.pattern].known;
-        const int64_t m = static_cast<int64_t>(known.size()), k = own.k, d = own.d;
+        const int64_t m = static_cast<int64_t>(known.size()), k = model.k, d = model.d;
         counted.assign(k + 2 * k * m, 0.0);  // rows of each component, then first and second moments, (k, m)
         double *first = counted.data() + k, *two = first + k * m;
         add_to_best(cells(tile), s, tile.n, diagonal(m), total.data(), weight, counted.data(), first, two, second);
@@ -169,7 +169,7 @@ struct Work {
         const double weight = sum_line(share, tile.stride);
         if (weight == 0.0) return;
         sums.total[c] += weight;
-        if (own.full) add_full(tile, c, share, weight, sums);
+        if (model.full) add_full(tile, c, share, weight, sums);
         else add_diagonal(tile, c, share, weight, sums);
     }
 
@@ -179,8 +179,8 @@ struct Work {
             add_hard(tile, weight, sums);
         } else {
             densities(tile);
-            shares(lines.data(), own.k, tile.stride, weight, peak.data(), total.data());
-            for (int64_t c = 0; c < own.k; ++c) add_component(tile, c, sums);
+            shares(lines.data(), model.k, tile.stride, weight, peak.data(), total.data());
+            for (int64_t c = 0; c < model.k; ++c) add_component(tile, c, sums);
         }
         for (int64_t i = 0; i < tile.n; ++i) {
             const double log = hard ? peak[i] : peak[i] + std::log(total[i]);
@@ -199,29 +199,29 @@ public:
     Mixture(nb::object source, Array centre, std::optional<Array> weight) {
         const Table table = table_of(source);
         const std::vector<double> middle = parameter_array(centre, static_cast<int64_t>(table.columns.size()));
-        std::vector<double> own;
-        if (weight) own = parameter_array(*weight, table.n_rows);
+        std::vector<double> row_weights;
+        if (weight) row_weights = parameter_array(*weight, table.n_rows);
         nb::gil_scoped_release release;
-        rows_ = gaussian_rows(table, middle.data(), weight ? own.data() : nullptr);
+        rows_ = gaussian_rows(table, middle.data(), weight ? row_weights.data() : nullptr);
     }
 
     // total, weight, first, second, objective, worst row, and the component whose covariance is singular or -1. Arrays
     // are C-contiguous float64. Without `scatter`, hard shares of diagonal spreads leave it 0, as k-means needs none.
     nb::tuple expect(Array log_weight, Array mean, Array spread, bool hard, int n_threads, bool scatter) const {
-        const Components own = components(log_weight, mean, spread);
-        Sums sums(own.k, own.d, own.full);
+        const Components model = components(log_weight, mean, spread);
+        Sums sums(model.k, model.d, model.full);
         int64_t singular = -1;
         {
             nb::gil_scoped_release release;
             try {
-                const std::vector<Chunk> chunks = chunks_for(own, own.full ? 2.0 : 1.0);
+                const std::vector<Chunk> chunks = chunks_for(model, model.full ? 2.0 : 1.0);
                 for (size_t begin = 0; begin < chunks.size(); begin += CHUNKS_AT_ONCE) {
                     const int64_t n = std::min<int64_t>(CHUNKS_AT_ONCE, chunks.size() - begin);
                     std::vector<Sums> parts(n, Sums(0, 0, false));
                     parallel_chunks(n, n_threads, [&](int64_t part, int) {
-                        Work work(rows_, own);
+                        Work work(rows_, model);
                         work.second = scatter;
-                        Sums sum(own.k, own.d, own.full);
+                        Sums sum(model.k, model.d, model.full);
                         const Chunk& chunk = chunks[begin + part];
                         for (int64_t t = chunk.first_tile; t < chunk.last_tile; ++t) work.expect(rows_.tiles[t], hard, sum);
                         parts[part] = std::move(sum);
@@ -232,31 +232,31 @@ public:
                 singular = error.component;
             }
         }
-        const size_t k = own.k, d = own.d;
-        for (size_t c = 0; own.full && c < k; ++c)  // the upper triangle
+        const size_t k = model.k, d = model.d;
+        for (size_t c = 0; model.full && c < k; ++c)  // the upper triangle
             for (size_t a = 0; a < d; ++a)
                 for (size_t b = a + 1; b < d; ++b) sums.second[(c * d + a) * d + b] = sums.second[(c * d + b) * d + a];
-        nb::object weight = own.full ? nb::none() : to_numpy(sums.weight, {k, d});
-        nb::object second = own.full ? to_numpy(sums.second, {k, d, d}) : to_numpy(sums.second, {k, d});
+        nb::object weight = model.full ? nb::none() : to_numpy(sums.weight, {k, d});
+        nb::object second = model.full ? to_numpy(sums.second, {k, d, d}) : to_numpy(sums.second, {k, d});
         return nb::make_tuple(to_numpy(sums.total, {k}), weight, to_numpy(sums.first, {k, d}), second, sums.objective,
                               sums.worst_row, singular);
     }
 
     // The scores, the first row that no component can give, and the singular component; -1 where there is none.
     nb::tuple score(Array log_weight, Array mean, Array spread, Score wanted, int n_threads) const {
-        const Components own = components(log_weight, mean, spread);
+        const Components model = components(log_weight, mean, spread);
         const bool best = wanted == Score::best_class;
-        Scores scores(wanted, best ? 0 : rows_.n_rows, own.k);
+        Scores scores(wanted, best ? 0 : rows_.n_rows, model.k);
         Owned<int64_t> classes({static_cast<size_t>(best ? rows_.n_rows : 0)});
         int64_t singular = -1;
         std::atomic<int64_t> impossible{std::numeric_limits<int64_t>::max()};
         {
             nb::gil_scoped_release release;
             try {
-                const std::vector<Chunk> chunks = chunks_for(own, 1.0);
+                const std::vector<Chunk> chunks = chunks_for(model, 1.0);
                 parallel_chunks(static_cast<int64_t>(chunks.size()), n_threads, [&](int64_t number, int) {
-                    Work work(rows_, own);
-                    std::vector<double> log_joint(own.k);
+                    Work work(rows_, model);
+                    std::vector<double> log_joint(model.k);
                     for (int64_t t = chunks[number].first_tile; t < chunks[number].last_tile; ++t) {
                         const Tile& tile = rows_.tiles[t];
                         if (best) work.best(tile);
@@ -268,7 +268,7 @@ public:
                                 classes.data[row] = static_cast<int64_t>(work.total[i]);
                                 possible = work.peak[i] > -std::numeric_limits<double>::infinity();
                             } else {
-                                for (int64_t c = 0; c < own.k; ++c) log_joint[c] = work.lines[c * tile.stride + i];
+                                for (int64_t c = 0; c < model.k; ++c) log_joint[c] = work.lines[c * tile.stride + i];
                                 possible = scores.write(row, log_joint.data(), nullptr);
                             }
                             if (possible) continue;
@@ -291,19 +291,19 @@ private:
     GaussianRows rows_;
 
     Components components(const Array& log_weight, const Array& mean, const Array& spread) const {
-        Components own;
-        own.k = static_cast<int64_t>(log_weight.size());
-        own.d = rows_.n_columns;
-        own.full = spread.ndim() == 3;
-        own.log_weight = parameter_array(log_weight, own.k);
-        own.mean = parameter_array(mean, own.k * own.d);
-        own.spread = parameter_array(spread, own.k * own.d * (own.full ? own.d : 1));
-        return own;
+        Components model;
+        model.k = static_cast<int64_t>(log_weight.size());
+        model.d = rows_.n_columns;
+        model.full = spread.ndim() == 3;
+        model.log_weight = parameter_array(log_weight, model.k);
+        model.mean = parameter_array(mean, model.k * model.d);
+        model.spread = parameter_array(spread, model.k * model.d * (model.full ? model.d : 1));
+        return model;
     }
 
-    std::vector<Chunk> chunks_for(const Components& own, double passes) const {
-        const double k = static_cast<double>(own.k), d = static_cast<double>(own.d);
-        const double per_row = passes * k * (own.full ? d * d : 4 * d), per_pattern = own.full ? k * d * d * d : k * d;
+    std::vector<Chunk> chunks_for(const Components& model, double passes) const {
+        const double k = static_cast<double>(model.k), d = static_cast<double>(model.d);
+        const double per_row = passes * k * (model.full ? d * d : 4 * d), per_pattern = model.full ? k * d * d * d : k * d;
         return rows_.chunks(per_row, per_pattern, std::max(CHUNK_WORK, 2 * per_pattern));
     }
 

@@ -45,21 +45,21 @@ struct GaussianRows {
 
     // Chunks of about `budget` operations, where a row takes `per_row` of them and a new pattern `per_pattern`.
     std::vector<Chunk> chunks(double per_row, double per_pattern, double budget) const {
-        std::vector<Chunk> found;
+        std::vector<Chunk> parts;
         double spent = budget;
         int64_t pattern = -1;
         for (int64_t t = 0; t < static_cast<int64_t>(tiles.size()); ++t) {
             const double fresh = tiles[t].pattern != pattern ? per_pattern : 0.0;
             const double cost = per_row * tiles[t].n + fresh;
             if (spent + cost > budget) {
-                found.push_back({t, t});
+                parts.push_back({t, t});
                 spent = per_pattern;
             }
-            found.back().last_tile = t + 1;
+            parts.back().last_tile = t + 1;
             spent += cost;
             pattern = tiles[t].pattern;
         }
-        return found;
+        return parts;
     }
 };
 
@@ -95,9 +95,9 @@ inline std::vector<int64_t> order_by_pattern(const Table& table, std::vector<Pat
                 if (column[i] != column[i]) bits[(begin + i) * words + j / 64] |= uint64_t{1} << (j % 64);
         }
     }
-    auto pattern_of = [&](const uint64_t* own) {
+    auto pattern_of = [&](const uint64_t* row_bits) {
         Pattern pattern;
-        for (int64_t j = 0; j < d; ++j) (own[j / 64] >> (j % 64) & 1 ? pattern.missing : pattern.known).push_back(j);
+        for (int64_t j = 0; j < d; ++j) (row_bits[j / 64] >> (j % 64) & 1 ? pattern.missing : pattern.known).push_back(j);
         return pattern;
     };
     if (!any) {

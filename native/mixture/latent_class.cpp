@@ -111,9 +111,9 @@ public:
 
     // total (k,), cells (n_cells, k), weight, first, second (n_numeric, k), objective, first impossible row or -1
     nb::tuple expect(Array log_weight, Array tables, Array mean, Array variance, int n_threads) const {
-        const Parameters own = parameters(log_weight, tables, mean, variance);
+        const Parameters model = parameters(log_weight, tables, mean, variance);
         const int64_t n_numeric = static_cast<int64_t>(numeric_.columns.size());
-        Sums sums(own.lanes, n_cells_, n_numeric);
+        Sums sums(model.lanes, n_cells_, n_numeric);
         {
             nb::gil_scoped_release release;
             const int64_t n_chunks = (n_rows_ + CHUNK_ROWS - 1) / CHUNK_ROWS;
@@ -121,32 +121,32 @@ public:
                 const int64_t n = std::min(CHUNKS_AT_ONCE, n_chunks - begin);
                 std::vector<Sums> parts(n, Sums(0, 0, 0));
                 parallel_chunks(n, n_threads, [&](int64_t part, int) {
-                    Sums sum(own.lanes, n_cells_, n_numeric);
-                    tiles(own, (begin + part) * CHUNK_ROWS, [&](int64_t first, int64_t rows, Tile& tile) {
-                        add(own, first, rows, tile, sum);
+                    Sums sum(model.lanes, n_cells_, n_numeric);
+                    tiles(model, (begin + part) * CHUNK_ROWS, [&](int64_t first, int64_t rows, Tile& tile) {
+                        add(model, first, rows, tile, sum);
                     });
                     parts[part] = std::move(sum);
                 });
                 for (const Sums& part : parts) sums.add(part);
             }
         }
-        const size_t k = own.k, numbers = n_numeric;
-        return nb::make_tuple(unpadded(sums.total, own, 1).attr("reshape")(k), unpadded(sums.cells, own, n_cells_),
-                              unpadded(sums.weight, own, numbers), unpadded(sums.first, own, numbers),
-                              unpadded(sums.second, own, numbers), sums.objective, sums.impossible);
+        const size_t k = model.k, numbers = n_numeric;
+        return nb::make_tuple(unpadded(sums.total, model, 1).attr("reshape")(k), unpadded(sums.cells, model, n_cells_),
+                              unpadded(sums.weight, model, numbers), unpadded(sums.first, model, numbers),
+                              unpadded(sums.second, model, numbers), sums.objective, sums.impossible);
     }
 
     nb::tuple score(Array log_weight, Array tables, Array mean, Array variance, Score wanted, int n_threads) const {
-        const Parameters own = parameters(log_weight, tables, mean, variance);
-        Scores scores(wanted, n_rows_, own.k);
+        const Parameters model = parameters(log_weight, tables, mean, variance);
+        Scores scores(wanted, n_rows_, model.k);
         const int64_t n_chunks = (n_rows_ + CHUNK_ROWS - 1) / CHUNK_ROWS;
         std::vector<int64_t> bad(n_chunks, -1);
         {
             nb::gil_scoped_release release;
             parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
-                tiles(own, chunk * CHUNK_ROWS, [&](int64_t first, int64_t rows, Tile& tile) {
+                tiles(model, chunk * CHUNK_ROWS, [&](int64_t first, int64_t rows, Tile& tile) {
                     for (int64_t i = 0; i < rows; ++i)
-                        if (!scores.write(first + i, tile.lines.data() + i * own.lanes, nullptr) && bad[chunk] < 0)
+                        if (!scores.write(first + i, tile.lines.data() + i * model.lanes, nullptr) && bad[chunk] < 0)
                             bad[chunk] = first + i;
                 });
             });
@@ -170,44 +170,44 @@ private:
     int64_t n_rows_ = 0, n_cells_ = 0;
 
     Parameters parameters(const Array& log_weight, const Array& tables, const Array& mean, const Array& variance) const {
-        Parameters own;
-        own.k = static_cast<int64_t>(log_weight.size());
-        own.lanes = quad_lanes_for(own.k);
+        Parameters model;
+        model.k = static_cast<int64_t>(log_weight.size());
+        model.lanes = quad_lanes_for(model.k);
         const int64_t n_numeric = static_cast<int64_t>(numeric_.columns.size());
-        own.log_weight = padded(log_weight, own, 1, -INFINITY);
-        own.tables = padded(tables, own, n_cells_, 0.0);
-        own.tables.resize((n_cells_ + 1) * own.lanes, 0.0);
-        own.mean = padded(mean, own, n_numeric, 0.0);
-        own.half = padded(variance, own, n_numeric, 0.0);
-        own.norm.assign(own.half.size(), 0.0);
+        model.log_weight = padded(log_weight, model, 1, -INFINITY);
+        model.tables = padded(tables, model, n_cells_, 0.0);
+        model.tables.resize((n_cells_ + 1) * model.lanes, 0.0);
+        model.mean = padded(mean, model, n_numeric, 0.0);
+        model.half = padded(variance, model, n_numeric, 0.0);
+        model.norm.assign(model.half.size(), 0.0);
         for (int64_t j = 0; j < n_numeric; ++j)
-            for (int64_t c = 0; c < own.k; ++c) {
-                double& v = own.half[j * own.lanes + c];
-                own.norm[j * own.lanes + c] = -0.5 * (1.8378770664093454836 + std::log(v));
+            for (int64_t c = 0; c < model.k; ++c) {
+                double& v = model.half[j * model.lanes + c];
+                model.norm[j * model.lanes + c] = -0.5 * (1.8378770664093454836 + std::log(v));
                 v = 0.5 / v;
             }
-        return own;
+        return model;
     }
 
-    static std::vector<double> padded(const Array& array, const Parameters& own, int64_t rows, double fill) {
-        const std::vector<double> plain = parameter_array(array, rows * own.k);
-        std::vector<double> out(rows * own.lanes, fill);
+    static std::vector<double> padded(const Array& array, const Parameters& model, int64_t rows, double fill) {
+        const std::vector<double> plain = parameter_array(array, rows * model.k);
+        std::vector<double> out(rows * model.lanes, fill);
         for (int64_t r = 0; r < rows; ++r)
-            std::copy(plain.begin() + r * own.k, plain.begin() + (r + 1) * own.k, out.begin() + r * own.lanes);
+            std::copy(plain.begin() + r * model.k, plain.begin() + (r + 1) * model.k, out.begin() + r * model.lanes);
         return out;
     }
 
-    static nb::object unpadded(const std::vector<double>& values, const Parameters& own, int64_t rows) {
-        Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(own.k)});
+    static nb::object unpadded(const std::vector<double>& values, const Parameters& model, int64_t rows) {
+        Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(model.k)});
         for (int64_t r = 0; r < rows; ++r)
-            std::copy(values.begin() + r * own.lanes, values.begin() + r * own.lanes + own.k, out.data + r * own.k);
+            std::copy(values.begin() + r * model.lanes, values.begin() + r * model.lanes + model.k, out.data + r * model.k);
         return out.to_numpy();
     }
 
     // Calls work(first row, rows, tile) with log P(x, c) in tile.lines, for each tile of the chunk that begins here.
     template <typename Work>
-    void tiles(const Parameters& own, int64_t begin, Work&& work) const {
-        const int64_t n_coded = static_cast<int64_t>(coded_.columns.size()), lanes = own.lanes;
+    void tiles(const Parameters& model, int64_t begin, Work&& work) const {
+        const int64_t n_coded = static_cast<int64_t>(coded_.columns.size()), lanes = model.lanes;
         const int64_t n_numeric = static_cast<int64_t>(numeric_.columns.size());
         Tile tile;
         tile.lines.resize(TILE_ROWS * lanes);
@@ -217,27 +217,27 @@ private:
         for (int64_t first = begin, end = std::min(n_rows_, begin + CHUNK_ROWS); first < end; first += TILE_ROWS) {
             const int64_t rows = std::min(TILE_ROWS, end - first);
             for (int64_t i = 0; i < rows; ++i)
-                std::copy(own.log_weight.begin(), own.log_weight.end(), &tile.lines[i * lanes]);
+                std::copy(model.log_weight.begin(), model.log_weight.end(), &tile.lines[i * lanes]);
             for (int64_t j = 0; j < n_coded; ++j) {
                 int64_t* cell = &tile.cell[j * TILE_ROWS];
                 const uint32_t size = static_cast<uint32_t>(sizes_[j]);
                 decode<true>(coded_.columns[j], first, rows, 0, size, levels);
                 for (int64_t i = 0; i < rows; ++i) cell[i] = levels[i] < size ? offsets_[j] + levels[i] : n_cells_;
-                add_rows(tile.lines.data(), own.tables.data(), cell, rows, lanes);
+                add_rows(tile.lines.data(), model.tables.data(), cell, rows, lanes);
             }
             for (int64_t j = 0; j < n_numeric; ++j) {
                 double* x = &tile.numbers[j * TILE_ROWS];
                 read_doubles(numeric_.columns[j], first, rows, x, 1);
                 for (int64_t i = 0; i < rows; ++i) x[i] -= centre_[j];
-                add_densities(tile.lines.data(), x, rows, lanes, &own.mean[j * lanes], &own.half[j * lanes],
-                              &own.norm[j * lanes]);
+                add_densities(tile.lines.data(), x, rows, lanes, &model.mean[j * lanes], &model.half[j * lanes],
+                              &model.norm[j * lanes]);
             }
             work(first, rows, tile);
         }
     }
 
-    void add(const Parameters& own, int64_t first, int64_t rows, Tile& tile, Sums& sums) const {
-        const int64_t n_coded = static_cast<int64_t>(coded_.columns.size()), lanes = own.lanes;
+    void add(const Parameters& model, int64_t first, int64_t rows, Tile& tile, Sums& sums) const {
+        const int64_t n_coded = static_cast<int64_t>(coded_.columns.size()), lanes = model.lanes;
         const int64_t n_numeric = static_cast<int64_t>(numeric_.columns.size());
         for (int64_t i = 0; i < rows; ++i) {
             double* row = &tile.lines[i * lanes];
@@ -259,7 +259,7 @@ private:
             }
         }
         for (int64_t j = 0; j < n_numeric; ++j)
-            add_moments(tile.lines.data(), &tile.numbers[j * TILE_ROWS], rows, lanes, &own.mean[j * lanes],
+            add_moments(tile.lines.data(), &tile.numbers[j * TILE_ROWS], rows, lanes, &model.mean[j * lanes],
                         &sums.weight[j * lanes], &sums.first[j * lanes], &sums.second[j * lanes]);
     }
 };

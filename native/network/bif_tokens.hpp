@@ -60,7 +60,7 @@ protected:
         return true;
     }
 
-    std::string found() {
+    std::string what_came() {
         if (at_ == end_) return "the end of the file";
         if (is_sign(*at_)) return quoted({at_, 1});
         const char* stop = at_;
@@ -69,7 +69,7 @@ protected:
     }
 
     void need(char sign) {
-        if (!take(sign)) throw Fault{at_, "expected '" + std::string(1, sign) + "', found " + found() + "."};
+        if (!take(sign)) throw Fault{at_, "expected '" + std::string(1, sign) + "', found " + what_came() + "."};
     }
 
     std::string_view take_word(const char* what) {
@@ -84,7 +84,7 @@ protected:
         }
         const char* start = at_;
         while (at_ < end_ && !is_space(*at_) && !is_sign(*at_) && *at_ != '"') ++at_;
-        if (at_ == start) throw Fault{at_, std::string("expected ") + what + ", found " + found() + "."};
+        if (at_ == start) throw Fault{at_, std::string("expected ") + what + ", found " + what_came() + "."};
         return {start, static_cast<size_t>(at_ - start)};
     }
 
@@ -129,7 +129,7 @@ protected:
             for (; p < end_ && *p >= '0' && *p <= '9'; ++p) power = power < 10000 ? power * 10 + (*p - '0') : power;
             exponent += down ? -power : power;
         }
-        if (!any || (p < end_ && !is_space(*p) && !is_sign(*p))) throw Fault{start, "expected a number, found " + found() + "."};
+        if (!any || (p < end_ && !is_space(*p) && !is_sign(*p))) throw Fault{start, "expected a number, found " + what_came() + "."};
         at_ = p;
         static const double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

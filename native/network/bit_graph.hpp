@@ -28,10 +28,10 @@ public:
     int degree(int v) const { return count_bits(row(v), words_); }
     // All neighbours of v become neighbours of u; each row is changed by itself.
     void join(int u, int v) {
-        uint64_t* own = row(u);
+        uint64_t* line = row(u);
         const uint64_t* other = row(v);
-        for (int w = 0; w < words_; ++w) own[w] |= other[w];
-        own[u >> 6] &= ~(uint64_t{1} << (u & 63));
+        for (int w = 0; w < words_; ++w) line[w] |= other[w];
+        line[u >> 6] &= ~(uint64_t{1} << (u & 63));
     }
     // How many pairs (u, w) of neighbours of v have no edge u - w; u = w is such a pair.
     int64_t missing(int v, const std::vector<int>& neighbours) const {

@@ -37,12 +37,12 @@ BAYESKIT_INLINE void draw_states(const uint64_t* thresholds, const uint32_t* row
     for (int64_t i = 0; i < n; ++i) {
         const uint64_t draw = random.bits() >> 11;
         const uint64_t* line = thresholds + static_cast<int64_t>(row[i]) * steps;
-        uint32_t found = 0;
+        uint32_t drawn_state = 0;
         if constexpr (K > 0)
-            for (int k = 0; k < steps; ++k) found += draw >= line[k];
+            for (int k = 0; k < steps; ++k) drawn_state += draw >= line[k];
         else
-            found = static_cast<uint32_t>(std::upper_bound(line, line + steps, draw) - line);
-        state[i] = found;
+            drawn_state = static_cast<uint32_t>(std::upper_bound(line, line + steps, draw) - line);
+        state[i] = drawn_state;
     }
 }
 

@@ -86,13 +86,13 @@ public:
                 Space<double> space;
                 Space<WideDouble> wide;
                 for (int64_t i = n * chunk / n_chunks; i < n * (chunk + 1) / n_chunks; ++i) {
-                    solved(items_[i], tables, ranges, space, wide, [&](auto& found) {
-                        if (!(found.log > -INFINITY)) {
+                    solved(items_[i], tables, ranges, space, wide, [&](auto& solution) {
+                        if (!(solution.log > -INFINITY)) {
                             if (first_bad[chunk] < 0 || items_[i].row < first_bad[chunk]) first_bad[chunk] = items_[i].row;
                             return;
                         }
-                        logs[chunk] += items_[i].weight * found.log;
-                        spread(components_[items_[i].component], items_[i], found, parts[chunk].data());
+                        logs[chunk] += items_[i].weight * solution.log;
+                        spread(components_[items_[i].component], items_[i], solution, parts[chunk].data());
                     });
                 }
             });
@@ -116,8 +116,8 @@ public:
             Space<WideDouble> wide;
             for (const auto& row_item : row_items_) {
                 const Item& item = items_[row_item.second];
-                solved(item, tables, ranges, space, wide, [&](const auto& found) {
-                    if (found.log > -INFINITY) draw(components_[item.component], found, seed, row_item.first, states);
+                solved(item, tables, ranges, space, wide, [&](const auto& solution) {
+                    if (solution.log > -INFINITY) draw(components_[item.component], solution, seed, row_item.first, states);
                 });
             }
         }
@@ -176,9 +176,9 @@ private:
                 if (group[start] >= 0) continue;
                 Ints members = reach(start, row, group);
                 key.assign(reinterpret_cast<const char*>(members.data()), members.size() * sizeof(int));
-                const auto found = planned.emplace(key, static_cast<int>(components_.size()));
-                if (found.second) components_.push_back(planner_.plan(members));
-                add_item(found.first->second, row, w, known_items);
+                const auto place = planned.emplace(key, static_cast<int>(components_.size()));
+                if (place.second) components_.push_back(planner_.plan(members));
+                add_item(place.first->second, row, w, known_items);
             }
         }
     }
@@ -210,10 +210,10 @@ private:
         }
         std::string key(reinterpret_cast<const char*>(&component), sizeof(int));
         key.append(reinterpret_cast<const char*>(item.base.data()), item.base.size() * sizeof(uint32_t));
-        const auto found = known.emplace(key, n_items());
-        if (found.second) items_.push_back(std::move(item));
-        else items_[found.first->second].weight += w;
-        row_items_.emplace_back(row, found.first->second);
+        const auto place = known.emplace(key, n_items());
+        if (place.second) items_.push_back(std::move(item));
+        else items_[place.first->second].weight += w;
+        row_items_.emplace_back(row, place.first->second);
     }
 
     // Bounds of the numbers of each family.

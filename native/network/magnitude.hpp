@@ -51,33 +51,33 @@ template <typename V> struct Extremes {
 };
 inline Extremes<double> extremes_of(const double* cells, int64_t n) {
     constexpr double none = std::numeric_limits<double>::infinity();
-    Extremes<double> found{0.0, none};
+    Extremes<double> extremes{0.0, none};
     if (n >= 32) {
         Pack largest, smallest;
         lane_extremes(cells, n / PACK, largest.lane, smallest.lane);
         for (int k = 0; k < PACK; ++k) {
-            found.largest = std::max(found.largest, largest.lane[k]);
-            found.smallest = std::min(found.smallest, smallest.lane[k]);
+            extremes.largest = std::max(extremes.largest, largest.lane[k]);
+            extremes.smallest = std::min(extremes.smallest, smallest.lane[k]);
         }
         cells += n / PACK * PACK;
         n %= PACK;
     }
     for (int64_t i = 0; i < n; ++i) {
         const double x = cells[i];
-        found.largest = found.largest < x ? x : found.largest;
+        extremes.largest = extremes.largest < x ? x : extremes.largest;
         const double positive = x > 0.0 ? x : none;
-        found.smallest = positive < found.smallest ? positive : found.smallest;
+        extremes.smallest = positive < extremes.smallest ? positive : extremes.smallest;
     }
-    return found;
+    return extremes;
 }
 inline Extremes<Pack> extremes_of(const Pack* cells, int64_t n) {
-    Extremes<Pack> found;
-    lane_extremes(cells->lane, n, found.largest.lane, found.smallest.lane);
-    return found;
+    Extremes<Pack> extremes;
+    lane_extremes(cells->lane, n, extremes.largest.lane, extremes.smallest.lane);
+    return extremes;
 }
 inline Range range_of_cells(const double* cells, int64_t n) {
-    const Extremes<double> found = extremes_of(cells, n);
-    return found.largest > 0.0 ? range_of(found.smallest, found.largest) : Range{};
+    const Extremes<double> extremes = extremes_of(cells, n);
+    return extremes.largest > 0.0 ? range_of(extremes.smallest, extremes.largest) : Range{};
 }
 inline Range range_of_cells(const Pack* cells, int64_t n) { return range_of_cells(cells->lane, n * PACK); }
 
@@ -110,17 +110,17 @@ void move_cells(V* cells, int64_t n, Log<V> exponent) {
 // still leave the range.
 template <typename V>
 bool make_room(V* cells, int64_t n, Range& range, Range next, Log<V>& moved) {
-    Extremes<V> found = extremes_of(cells, n);
+    Extremes<V> extremes = extremes_of(cells, n);
     Log<V> by{};
     Range after{std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
     bool any = false;
     for (int k = 0; k < LANES<V>; ++k) {
-        if (!(lane_of(found.largest, k) > 0.0)) continue;
-        const Range own = range_of(lane_of(found.smallest, k), lane_of(found.largest, k));
-        const int up = HIGHEST - own.high - std::max(next.high, 0);
-        if (own.low + up + std::min(next.low, 0) < LOWEST) return false;
+        if (!(lane_of(extremes.largest, k) > 0.0)) continue;
+        const Range lane_range = range_of(lane_of(extremes.smallest, k), lane_of(extremes.largest, k));
+        const int up = HIGHEST - lane_range.high - std::max(next.high, 0);
+        if (lane_range.low + up + std::min(next.low, 0) < LOWEST) return false;
         lane_of(by, k) = up;
-        after = either(after, {own.low + up, own.high + up});
+        after = either(after, {lane_range.low + up, lane_range.high + up});
         any = true;
     }
     range = any ? after : Range{};
@@ -134,21 +134,21 @@ bool make_room(V* cells, int64_t n, Range& range, Range next, Log<V>& moved) {
 template <typename V>
 void settle_magnitude(V* cells, int64_t n, Range& range, Log<V>& log) {
     if (is_easy(range)) return;
-    Extremes<V> found = extremes_of(cells, n);
+    Extremes<V> extremes = extremes_of(cells, n);
     Log<V> by{};
     Range after{std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
     bool any = false, far = false;
     for (int k = 0; k < LANES<V>; ++k) {
-        if (!(lane_of(found.largest, k) > 0.0)) continue;
-        Range own = range_of(lane_of(found.smallest, k), lane_of(found.largest, k));
-        if (!is_easy({own.high, own.high})) {
+        if (!(lane_of(extremes.largest, k) > 0.0)) continue;
+        Range lane_range = range_of(lane_of(extremes.smallest, k), lane_of(extremes.largest, k));
+        if (!is_easy({lane_range.high, lane_range.high})) {
             // To about 1, or above it where the smallest cells would not survive that.
-            const int high = std::max(0, own.high - own.low + LOWEST);
-            lane_of(by, k) = high - own.high;
-            own = {own.low - own.high + high, high};
+            const int high = std::max(0, lane_range.high - lane_range.low + LOWEST);
+            lane_of(by, k) = high - lane_range.high;
+            lane_range = {lane_range.low - lane_range.high + high, high};
             far = true;
         }
-        after = either(after, own);
+        after = either(after, lane_range);
         any = true;
     }
     range = any ? after : Range{};

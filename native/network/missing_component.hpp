@@ -78,10 +78,10 @@ public:
         EliminationProblem problem{&cards, {}, Ints(n, 0)};
         for (const auto& [f, yes] : touched) {
             component.families.push_back(f);
-            Ints own;
+            Ints scope;
             for (int v : families_[f].scope)
-                if (place.count(v)) own.push_back(place[v]);
-            problem.scopes.push_back(std::move(own));
+                if (place.count(v)) scope.push_back(place[v]);
+            problem.scopes.push_back(std::move(scope));
         }
         OrderSearch search(problem, 0);
         search.run(1, 0);
@@ -133,10 +133,10 @@ private:
             if (up < 0) continue;
             std::vector<int64_t> stride(component.nodes.size(), 0);
             int64_t step = 1;
-            const Ints& own = component.nodes[k].context;
-            for (size_t i = own.size(); i-- > 0;) {
-                stride[own[i]] = step;
-                step *= component.nodes[own[i]].card;
+            const Ints& context = component.nodes[k].context;
+            for (size_t i = context.size(); i-- > 0;) {
+                stride[context[i]] = step;
+                step *= component.nodes[context[i]].card;
             }
             component.nodes[up].children.push_back(static_cast<int>(k));
             component.nodes[up].child_row.push_back(walk(component, up, stride));

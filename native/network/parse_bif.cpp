@@ -123,8 +123,8 @@ class Reader : private Tokens {
 
     static int64_t place_of(const Variable& variable, std::string_view state) {
         if (variable.states.size() >= FEW_STATES) {
-            const auto found = variable.places.find(state);
-            return found == variable.places.end() ? -1 : static_cast<int64_t>(found->second);
+            const auto place = variable.places.find(state);
+            return place == variable.places.end() ? -1 : static_cast<int64_t>(place->second);
         }
         for (size_t k = 0; k < variable.states.size(); ++k)
             if (variable.states[k] == state) return static_cast<int64_t>(k);
@@ -312,10 +312,10 @@ nb::tuple parse_bif(nb::bytes data, bool normalise, double tolerance) {
     nb::list names, states, parents, sizes;
     for (const Variable& variable : reader.variables) {
         names.append(text_of(variable.name));
-        nb::object own = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(variable.states.size())));
+        nb::object state_names = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(variable.states.size())));
         for (size_t k = 0; k < variable.states.size(); ++k)
-            PyTuple_SET_ITEM(own.ptr(), static_cast<Py_ssize_t>(k), text_of(variable.states[k]).release().ptr());
-        states.append(own);
+            PyTuple_SET_ITEM(state_names.ptr(), static_cast<Py_ssize_t>(k), text_of(variable.states[k]).release().ptr());
+        states.append(state_names);
         nb::object above = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(variable.parents.size())));
         for (size_t k = 0; k < variable.parents.size(); ++k)
             PyTuple_SET_ITEM(above.ptr(), static_cast<Py_ssize_t>(k), PyLong_FromUnsignedLong(variable.parents[k]));

@@ -112,8 +112,8 @@ private:
             const uint32_t card = static_cast<uint32_t>(network.cards[vars_[j]]);
             decode<true>(table.columns[j], begin, n, 0, card, level.data());
             for (size_t i = 0; i < s.left.size(); ++i) {
-                const uint32_t found = level[s.left[i] - begin];
-                if (found < card) s.states[i * columns + j] = static_cast<int>(found);
+                const uint32_t seen_level = level[s.left[i] - begin];
+                if (seen_level < card) s.states[i * columns + j] = static_cast<int>(seen_level);
             }
         }
     }

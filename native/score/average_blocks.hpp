@@ -91,10 +91,10 @@ private:
         const uint32_t* u = i_known ? level_.data() + i * BLOCK : fixed_.data();
         const uint32_t* v = j < 0 ? u : j_known ? level_.data() + j * BLOCK : fixed_.data() + BLOCK;
         if (i_known && j_known) {
-            const double own = less_ ? 1.0 : 0.0;
+            const double row_weight = less_ ? 1.0 : 0.0;
             find_parents(j, first, u, v);
             for (int64_t r = 0; r < n_; ++r) {
-                if (std::max(0.0, m_.cell_rows[cells_[r]] - own) < m_.min_count) cells_[r] = -1;
+                if (std::max(0.0, m_.cell_rows[cells_[r]] - row_weight) < m_.min_count) cells_[r] = -1;
                 n_parents_[r] += cells_[r] >= 0;
             }
             find_children(i, j, state_[i] == NEW || (j >= 0 && state_[j] == NEW));

@@ -214,7 +214,7 @@ public:
     }
 
     // own: how much of each count is taken away, as where a row of the cell is left out
-    Factors lay_factors(double own) const {
+    Factors lay_factors(double row_weight) const {
         Factors result;
         result.mantissa.assign(cell_rows.size() * lanes, 1.0);
         result.exponent.assign(cell_rows.size() * lanes, 0);
@@ -231,12 +231,12 @@ public:
                 if (k == i || k == j || !sizes[k]) continue;
                 if (!complete[k]) parent_margin(i, u, j, v, k, margin.data());
                 const double* n = complete[k] ? rows.data() : margin.data();
-                for (int64_t c = 0; c < lanes; ++c) down[c] *= std::max(0.0, n[c] - own) + pseudo_sum(k);
+                for (int64_t c = 0; c < lanes; ++c) down[c] *= std::max(0.0, n[c] - row_weight) + pseudo_sum(k);
                 if (++since % factors == 0) normalise(down.data(), down_exponent.data(), lanes);
             }
             normalise(down.data(), down_exponent.data(), lanes);
             for (int64_t c = 0; c < lanes; ++c) {
-                up[c] = (std::max(0.0, rows[c] - own) + joint_pseudo(i, j)) / down[c];
+                up[c] = (std::max(0.0, rows[c] - row_weight) + joint_pseudo(i, j)) / down[c];
                 exponent[c] = -down_exponent[c];
             }
             normalise(up, exponent, lanes);
@@ -257,18 +257,18 @@ public:
     }
 
     // The denominator of P(c, parent), of which `own` rows are left out.
-    double parent_rows(int64_t i, int64_t j, double own) const {
+    double parent_rows(int64_t i, int64_t j, double row_weight) const {
         const double cells = static_cast<double>(n_classes * levels(i) * (j < 0 ? 1 : levels(j)));
-        return std::max(0.0, parent_total(i, j) - own) + joint_pseudo(i, j) * cells;
+        return std::max(0.0, parent_total(i, j) - row_weight) + joint_pseudo(i, j) * cells;
     }
 
     // What turns n + pseudo-count of a cell of the parent into P(c, parent): P(c) over the rows of class c that know the
     // parent, of which `own` rows are left out, `mine` of them of this class.
-    double cell_scale(int64_t i, int64_t j, int64_t c, double own, double mine) const {
-        if (class_prior == ClassPrior::joint) return 1.0 / parent_rows(i, j, own);
+    double cell_scale(int64_t i, int64_t j, int64_t c, double row_weight, double mine) const {
+        if (class_prior == ClassPrior::joint) return 1.0 / parent_rows(i, j, row_weight);
         const double cells = static_cast<double>(levels(i) * (j < 0 ? 1 : levels(j)));
         const double known_rows = j < 0 ? known[i * n_classes + c] : pair_known[pair(i, j) * n_classes + c];
-        const double rows = std::max(0.0, known_rows - mine), total = std::max(0.0, parent_total(i, j) - own);
+        const double rows = std::max(0.0, known_rows - mine), total = std::max(0.0, parent_total(i, j) - row_weight);
         const double share = class_prior == ClassPrior::given ? prior[c] : total > 0.0 ? rows / total : 1.0 / n_classes;
         const double all = rows + joint_pseudo(i, j) * cells;
         return share / (all > 0.0 ? all : cells);  // without rows and without smoothing each cell is as likely

@@ -18,8 +18,8 @@ public:
 
     // log P(x, c) by super-parents of `most` features, or fewer where those have too few rows. own: how much of the row is
     // in the counts itself, under its class `label`; 0 for a new row.
-    void log_joint(int most, const uint32_t* level, int64_t stride, double own, int64_t label, double* out) {
-        own_ = own;
+    void log_joint(int most, const uint32_t* level, int64_t stride, double row_weight, int64_t label, double* out) {
+        row_weight_ = row_weight;
         label_ = label;
         for (int64_t j = 0; j < m_.d; ++j) level_[j] = level[j * stride] < m_.levels(j) ? level[j * stride] : HIDDEN;
         for (int order = most; order >= 1; --order) {
@@ -42,7 +42,7 @@ private:
     std::vector<int64_t> up_exponent_, down_exponent_;
     std::vector<double> rows_, margin_, sum_;
     std::vector<int64_t> sum_exponent_;
-    double own_ = 0.0;
+    double row_weight_ = 0.0;
     int64_t label_ = 0, n_parents_ = 0;
 
     void write_sum(int64_t n_parents, double* out) const {
@@ -107,16 +107,16 @@ private:
     bool walk_parent(int64_t i, uint32_t u, int64_t j, uint32_t v) {
         const int64_t K = m_.n_classes;
         const bool two = j >= 0, observed = level_[i] != HIDDEN && (!two || level_[j] != HIDDEN);
-        const double own = observed ? own_ : 0.0;
+        const double row_weight = observed ? row_weight_ : 0.0;
         // P(c, parent)
         double rows = 0.0;
-        if (!(m_.parent_rows(i, j, own) > 0.0)) return false;  // no row knows the parent and nothing is smoothed: it has nothing to say
+        if (!(m_.parent_rows(i, j, row_weight) > 0.0)) return false;  // no row knows the parent and nothing is smoothed: it has nothing to say
         m_.parent_counts(i, u, j, v, rows_.data());
         for (int64_t c = 0; c < K; ++c) {
-            const double mine = c == label_ ? own : 0.0, n = std::max(0.0, rows_[c] - mine);
+            const double mine = c == label_ ? row_weight : 0.0, n = std::max(0.0, rows_[c] - mine);
             rows += n;
             up_[c] = m_.knows_parent(i, j, c, mine) ? n + m_.joint_pseudo(i, j) : 1.0;
-            up_[c] *= m_.cell_scale(i, j, c, own, mine);
+            up_[c] *= m_.cell_scale(i, j, c, row_weight, mine);
             down_[c] = 1.0;
         }
         if (observed && rows < m_.min_count) return false;
@@ -130,7 +130,7 @@ private:
             if (!m_.complete[k]) m_.parent_margin(i, u, j, v, k, margin_.data());
             const double* margin = m_.complete[k] ? rows_.data() : margin_.data();
             for (int64_t c = 0; c < K; ++c) {
-                const double mine = c == label_ ? own : 0.0;
+                const double mine = c == label_ ? row_weight : 0.0;
                 const double n = std::max(0.0, (counts ? static_cast<double>(counts[c]) : 0.0) - mine);
                 const double all = std::max(0.0, margin[c] - mine) + m_.pseudo_sum(k);
                 // Without rows and without smoothing nothing is known of x_k: every level is as likely.
@@ -156,14 +156,14 @@ private:
     // P(c) * product of P(x_j | c)
     void naive(double* out) const {
         const int64_t K = m_.n_classes;
-        log_prior_without(m_.class_mass.data(), static_cast<int>(K), label_, own_, out);
+        log_prior_without(m_.class_mass.data(), static_cast<int>(K), label_, row_weight_, out);
         for (int64_t c = 0; c < K; ++c) {
-            const double own = c == label_ ? own_ : 0.0;
+            const double row_weight = c == label_ ? row_weight_ : 0.0;
             for (int64_t j = 0; j < m_.d; ++j) {
                 if (level_[j] == HIDDEN) continue;
                 const bool seen = level_[j] < m_.sizes[j];
-                const double n = seen ? std::max(0.0, m_.n_value[(m_.first_value[j] + level_[j]) * K + c] - own) : 0.0;
-                const double all = std::max(0.0, m_.known[j * K + c] - own) + m_.pseudo_sum(j);
+                const double n = seen ? std::max(0.0, m_.n_value[(m_.first_value[j] + level_[j]) * K + c] - row_weight) : 0.0;
+                const double all = std::max(0.0, m_.known[j * K + c] - row_weight) + m_.pseudo_sum(j);
                 out[c] += all > 0.0 ? std::log(n + m_.pseudo[j]) - std::log(all)
                                     : -std::log(static_cast<double>(m_.levels(j)));
             }

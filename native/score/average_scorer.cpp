@@ -142,8 +142,8 @@ private:
                 BlockScorer<Count> blocks(model, classes ? &less : nullptr);
                 std::vector<double> log_joint(rows * K);
                 auto alone = [&](int order, int64_t r) {
-                    const double own = classes ? std::min(1.0, weight[begin + r]) : 0.0;
-                    row_scorer.log_joint(order, level.data() + r, CHUNK_ROWS, own, classes ? y[begin + r] : -1, log_joint.data() + r * K);
+                    const double row_weight = classes ? std::min(1.0, weight[begin + r]) : 0.0;
+                    row_scorer.log_joint(order, level.data() + r, CHUNK_ROWS, row_weight, classes ? y[begin + r] : -1, log_joint.data() + r * K);
                 };
                 std::map<std::string, std::vector<int64_t>> together;
                 for (int64_t r = 0; r < rows; ++r) {

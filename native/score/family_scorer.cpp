@@ -38,7 +38,7 @@ struct Chunk {
 // What was counted, for leave-one-out.
 struct Evidence {
     std::vector<uint32_t> y;
-    std::vector<double> own;           // how much of each row is in the counts and leaves: at most 1
+    std::vector<double> row_weight;           // how much of each row is in the counts and leaves: at most 1
     std::vector<double> weight;
     std::vector<double> class_mass;    // (K,) rows and pseudo-counts
     std::vector<double> counts;        // (cells, K)
@@ -298,8 +298,8 @@ private:
         for (uint32_t c : evidence.y)
             if (c >= n_classes_) throw std::invalid_argument("a class code is out of range.");
         evidence.weight = weight ? doubles(*weight, table.n_rows) : std::vector<double>(table.n_rows, 1.0);
-        evidence.own = evidence.weight;
-        for (double& own : evidence.own) own = std::min(own, 1.0);
+        evidence.row_weight = evidence.weight;
+        for (double& row_weight : evidence.row_weight) row_weight = std::min(row_weight, 1.0);
         evidence.class_mass = doubles(n_class, n_classes_);
         const std::vector<double> more = doubles(class_pseudo, n_classes_);
         for (int64_t c = 0; c < n_classes_; ++c) evidence.class_mass[c] += more[c];
@@ -330,11 +330,11 @@ private:
 
     // log P(x_j | parents, label) when the row itself is not counted
     double log_without(const Evidence& evidence, const Family& family, int64_t cell, uint32_t level, int64_t label,
-                       double own) const {
+                       double row_weight) const {
         if (!evidence.log_without.empty()) return evidence.log_without[cell * n_classes_ + label];
         const int64_t j = family.feature();
-        const double n = std::max(0.0, evidence.counts[cell * n_classes_ + label] - own);
-        const double all = std::max(0.0, evidence.margin[(cell - level) * n_classes_ + label] - own) + evidence.pseudo_sum[j];
+        const double n = std::max(0.0, evidence.counts[cell * n_classes_ + label] - row_weight);
+        const double all = std::max(0.0, evidence.margin[(cell - level) * n_classes_ + label] - row_weight) + evidence.pseudo_sum[j];
         if (all <= 0.0) return -std::log(static_cast<double>(levels_[j]));
         return std::log((n + evidence.pseudo[evidence.first_value[j] + level]) / all);
     }
@@ -344,7 +344,7 @@ private:
         const int64_t row = chunk.begin + r, label = evidence.y[row];
         const uint32_t* level = chunk.level.data() + r;
         const bool in_prior = prior_feature_ < 0 || level[prior_feature_ * CHUNK_ROWS] != Chunk::HIDDEN;
-        const double own = evidence.own[row], prior_own = in_prior ? own : 0.0;
+        const double row_weight = evidence.row_weight[row], prior_own = in_prior ? row_weight : 0.0;
         scratch.prior.resize(n_classes_);
         log_prior_without(evidence.class_mass.data(), static_cast<int>(n_classes_), label, prior_own, scratch.prior.data());
         std::vector<double>& joint = scratch.acc;
@@ -359,7 +359,7 @@ private:
             const double* line =
                 evidence.log_other.empty() ? tables_.data() + cell * lanes_ : evidence.log_other.data() + cell * n_classes_;
             for (int64_t c = 0; c < n_classes_; ++c)
-                joint[c] += c == label ? log_without(evidence, family, cell, level[family.feature() * CHUNK_ROWS], label, own)
+                joint[c] += c == label ? log_without(evidence, family, cell, level[family.feature() * CHUNK_ROWS], label, row_weight)
                                        : line[c];
         }
         // A family with a hidden member did not count this row, so its table stands as it is.

@@ -19,7 +19,7 @@ struct Family {
 BAYESKIT_SIMD void add_family(const Family& family, int64_t child, const std::vector<uint32_t>& cards,
                               const double* log_tables, const uint32_t* levels, int64_t n, double* total) {
     int64_t place[BLOCK_ROWS];
-    const uint32_t* own = levels + child * BLOCK_ROWS;
+    const uint32_t* child_level = levels + child * BLOCK_ROWS;
     for (int64_t r = 0; r < n; ++r) place[r] = 0;
     for (int64_t p : family.parents) {
         const uint32_t* above = levels + p * BLOCK_ROWS;
@@ -28,7 +28,7 @@ BAYESKIT_SIMD void add_family(const Family& family, int64_t child, const std::ve
     }
     const int64_t card = cards[child];
     const double* table = log_tables + family.table;
-    for (int64_t r = 0; r < n; ++r) total[r] += table[place[r] * card + own[r]];
+    for (int64_t r = 0; r < n; ++r) total[r] += table[place[r] * card + child_level[r]];
 }
 
 // Returns the log-probabilities, and the first row that has a missing or unseen cell with its column, or -1 and -1.
@@ -66,13 +66,13 @@ nb::tuple log_probability(nb::handle source, std::vector<uint32_t> cards, std::v
                 const int64_t n = std::min(BLOCK_ROWS, end - begin);
                 int64_t bad = n;
                 for (int64_t j = 0; j < n_columns; ++j) {
-                    uint32_t* own = levels.data() + j * BLOCK_ROWS;
-                    decode<true>(table.columns[j], begin, n, 0, cards[j], own);
+                    uint32_t* column_levels = levels.data() + j * BLOCK_ROWS;
+                    decode<true>(table.columns[j], begin, n, 0, cards[j], column_levels);
                     uint32_t largest = 0;
-                    for (int64_t r = 0; r < n; ++r) largest = std::max(largest, own[r]);
+                    for (int64_t r = 0; r < n; ++r) largest = std::max(largest, column_levels[r]);
                     if (largest >= cards[j])
                         for (int64_t r = 0; r < bad; ++r)
-                            if (own[r] >= cards[j]) {
+                            if (column_levels[r] >= cards[j]) {
                                 bad = r;
                                 bad_row[chunk] = begin + r;
                                 bad_column[chunk] = j;

@@ -215,10 +215,10 @@ private:
             int64_t at = 0;
             bool here = true;
             for (size_t m = 0; m < n_parents && here; ++m) {
-                const int64_t own = parent[m], k = place_[m];
-                if (k < 0) here = own == level_[family.members[m] * level_stride_];
-                else if (k == 0) here = own >= begin && own < begin + n;
-                if (k >= 0) at += (k ? own : own - begin) * strides_[k];
+                const int64_t parent_level = parent[m], k = place_[m];
+                if (k < 0) here = parent_level == level_[family.members[m] * level_stride_];
+                else if (k == 0) here = parent_level >= begin && parent_level < begin + n;
+                if (k >= 0) at += (k ? parent_level : parent_level - begin) * strides_[k];
             }
             if (!here) continue;
             for (int64_t v = from; v < to; ++v) {

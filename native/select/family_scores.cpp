@@ -32,9 +32,9 @@ nb::object best_sinks(const std::vector<Array>& best, int n) {
                 const size_t rest = s & ~bit;
                 // Among the others: the bits above v move down by one.
                 const size_t others = (rest & (bit - 1)) | (rest >> (v + 1) << v);
-                const double found = total[rest] + local[v][others];
-                if (found > total[s]) {
-                    total[s] = found;
+                const double total_with = total[rest] + local[v][others];
+                if (total_with > total[s]) {
+                    total[s] = total_with;
                     sink.data[s] = static_cast<uint8_t>(v);
                 }
             }

@@ -59,8 +59,8 @@ public:
     double local(int child, Ints parents) override {
         std::sort(parents.begin(), parents.end());
         const std::string key = key_of(child, parents);
-        const auto found = cache_.find(key);
-        if (found != cache_.end()) return found->second;
+        const auto cached = cache_.find(key);
+        if (cached != cache_.end()) return cached->second;
         Ints rest(parents);
         int last = -1;
         if (!rest.empty()) {
@@ -90,8 +90,8 @@ public:
             if (there) other.erase(at);
             else other.insert(at, i);
             keys[i] = key_of(child, other);
-            const auto found = cache_.find(keys[i]);
-            if (found != cache_.end()) out.data[i] = found->second;
+            const auto cached = cache_.find(keys[i]);
+            if (cached != cache_.end()) out.data[i] = cached->second;
             else if (there) out.data[i] = local(child, other);
             else open.push_back(i);
         }
@@ -325,9 +325,9 @@ private:
 
     template <typename C>
     double counted(const Base& base, int candidate, std::vector<C>& cells) const {
-        const uint32_t own = rows_.width[base.child];
+        const uint32_t child_width = rows_.width[base.child];
         const uint32_t other = candidate < 0 ? 1 : rows_.width[candidate];
-        const int64_t n_cells = base.n_ids * own * other;
+        const int64_t n_cells = base.n_ids * child_width * other;
         if (candidate < 0) {
             count_alone(base.cell.data(), cells, n_cells);
         } else if (!count_bits(base, candidate, cells, n_cells)) {
@@ -336,7 +336,7 @@ private:
             });
         }
         const uint32_t levels = candidate < 0 ? 1 : rows_.card[candidate];
-        return score_of(cells.data(), base, own, other, levels, base.n_parents + (candidate < 0 ? 0 : 1),
+        return score_of(cells.data(), base, child_width, other, levels, base.n_parents + (candidate < 0 ? 0 : 1),
                         base.q * levels);
     }
 
@@ -350,7 +350,7 @@ private:
     }
 
     template <typename C>
-    double score_of(const C* cells, const Base& base, uint32_t own, uint32_t other, uint32_t levels, int n_parents,
+    double score_of(const C* cells, const Base& base, uint32_t child_width, uint32_t other, uint32_t levels, int n_parents,
                     double q) const {
         const uint32_t r = rows_.card[base.child];
         double sum = 0.0, known = 0.0;
@@ -359,7 +359,7 @@ private:
         const double log_gamma_cell = criterion_ == Criterion::bdeu ? std::lgamma(a_cell) : 0.0;
         for (int64_t id = 0; id < base.parents.n_ids; ++id)
             for (uint32_t u = 0; u < levels; ++u) {
-                const C* cell = cells + id * own * other + u;
+                const C* cell = cells + id * child_width * other + u;
                 C n{};
                 double part = 0.0;
                 for (uint32_t k = 0; k < r; ++k, cell += other) {

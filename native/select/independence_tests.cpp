@@ -67,9 +67,9 @@ public:
 
     nb::tuple test(int x, int y, const Ints& given) {
         Scratch scratch;
-        const Outcome found = run(x, y, given, scratch);
+        const Outcome outcome = run(x, y, given, scratch);
         ++n_tests_;
-        return nb::make_tuple(found.statistic, found.df, found.p);
+        return nb::make_tuple(outcome.statistic, outcome.df, outcome.p);
     }
 
     // For each pair, the first set of `size` of its candidates given which it is independent (p > alpha), in
@@ -112,7 +112,7 @@ private:
     bool pearson_, full_;
     int64_t n_tests_ = 0;
 
-    bool search(int x, int y, const Ints& from, const Ints* done, int size, double alpha, Ints& found, double& best,
+    bool search(int x, int y, const Ints& from, const Ints* done, int size, double alpha, Ints& separators, double& best,
                 int64_t& tests, Scratch& scratch) const {
         if (static_cast<int>(from.size()) < size) return false;
         Ints place(size), given(size);
@@ -129,7 +129,7 @@ private:
                 ++tests;
                 best = std::max(best, p);
                 if (p > alpha) {
-                    found = given;
+                    separators = given;
                     return true;
                 }
             }

@@ -41,7 +41,7 @@ struct PrefixProblem {
     std::vector<double> counts, margin;  // (cells, K) where a row may leave by less than one, else empty
     bool faint = false;
 
-    double own(int64_t row) const { return std::min(1.0, weight[row]); }
+    double row_weight(int64_t row) const { return std::min(1.0, weight[row]); }
 };
 
 // (n + pseudo) / (all + size * pseudo); where nothing is known, every value is as likely.
@@ -103,12 +103,12 @@ struct PrefixChunk {
         const int64_t K = problem.n_classes, lanes = problem.lanes;
         for (int64_t r = 0; r < n; ++r) {
             const int64_t row = begin + r, label = problem.y[row];
-            const double own = problem.own(row);
+            const double row_weight = problem.row_weight(row);
             double* line = others.data() + r * lanes;
             std::fill_n(line, lanes, 0.0);
             for (int64_t c = 0; c < K; ++c) line[c] = problem.n_class[c] + problem.class_pseudo;
             line[label] = 0.0;
-            truth[r] = std::max(0.0, problem.n_class[label] - own) + problem.class_pseudo;
+            truth[r] = std::max(0.0, problem.n_class[label] - row_weight) + problem.class_pseudo;
             has_logs[r] = 0;
         }
         std::fill(cell.begin(), cell.end(), problem.n_cells);
@@ -120,9 +120,9 @@ struct PrefixChunk {
         const uint32_t* y = problem.y.data() + begin;
         std::fill(cell.begin(), cell.begin() + n, family.first_cell);
         for (size_t m = 0; m < family.members.size(); ++m) {
-            const uint32_t* own = levels(family.members[m]);
+            const uint32_t* member_levels = levels(family.members[m]);
             const int64_t stride = family.strides[m];
-            for (int64_t r = 0; r < n; ++r) cell[r] += stride * own[r];
+            for (int64_t r = 0; r < n; ++r) cell[r] += stride * member_levels[r];
         }
         for (int64_t member : family.members)
             for (int64_t r = 0; column_hides[member] && r < n; ++r)
@@ -130,19 +130,19 @@ struct PrefixChunk {
         for (int64_t r = 0; r < n; ++r) own_factor[r] = problem.without[cell[r] * K + y[r]];
         if (problem.counts.empty()) return;
         for (int64_t r = 0; r < n; ++r) {
-            const double own = problem.own(begin + r);
+            const double row_weight = problem.row_weight(begin + r);
             const int64_t at = cell[r] * K + y[r];
-            if (own < 1.0 && cell[r] < problem.n_cells)
-                own_factor[r] = smoothed(problem.counts[at] - own, problem.margin[at] - own, problem.pseudo[family.feature()],
+            if (row_weight < 1.0 && cell[r] < problem.n_cells)
+                own_factor[r] = smoothed(problem.counts[at] - row_weight, problem.margin[at] - row_weight, problem.pseudo[family.feature()],
                                          problem.levels[family.feature()]);
         }
     }
 
     bool is_faint(int64_t at) const {
         const double* line = others.data() + at * problem.lanes;
-        bool found = problem.faint || (truth[at] > 0.0 && truth[at] < FAINT);
-        for (int64_t c = 0; c < problem.n_classes; ++c) found = found || (line[c] > 0.0 && line[c] < FAINT);
-        return found;
+        bool faint = problem.faint || (truth[at] > 0.0 && truth[at] < FAINT);
+        for (int64_t c = 0; c < problem.n_classes; ++c) faint = faint || (line[c] > 0.0 && line[c] < FAINT);
+        return faint;
     }
 
     // The row's products become logs, and start again at one. Two logs a class: of products, and of hidden cells.
@@ -198,11 +198,11 @@ struct PrefixChunk {
     // A row that no class can give is answered with the prior.
     double miss_of_prior(int64_t r) const {
         const int64_t label = problem.y[begin + r];
-        const double own = problem.own(begin + r);
-        double total = -own;
+        const double row_weight = problem.row_weight(begin + r);
+        double total = -row_weight;
         for (double n : problem.n_class) total += n + problem.class_pseudo;
         if (!(total > 0.0)) return 1.0 - 1.0 / static_cast<double>(problem.n_classes);
-        return 1.0 - std::max(0.0, problem.n_class[label] + problem.class_pseudo - own) / total;
+        return 1.0 - std::max(0.0, problem.n_class[label] + problem.class_pseudo - row_weight) / total;
     }
 
     // What the families with hidden members add, where a known feature has just met a hidden parent

@@ -81,20 +81,20 @@ BAYESKIT_INLINE double multiply_lanes(const double* probability, const int64_t* 
             double product[fixed_lanes];
             for (int k = 0; k < fixed_lanes; ++k) product[k] = p[k] * line[k];
             for (int k = 0; k < fixed_lanes; ++k) rest += product[k];
-            const double own = truth_in[r] * own_factor[r], sum = rest + own, scale = sum > 0.0 ? 1.0 / sum : 0.0;
+            const double of_label = truth_in[r] * own_factor[r], sum = rest + of_label, scale = sum > 0.0 ? 1.0 / sum : 0.0;
             for (int k = 0; k < fixed_lanes; ++k) product[k] *= scale;
             for (int k = 0; k < fixed_lanes; ++k) least = std::min(least, product[k] > 0.0 ? product[k] : 1.0);
             for (int k = 0; k < fixed_lanes; ++k) q[k] = product[k];
-            truth_out[r] = own * scale;
+            truth_out[r] = of_label * scale;
             miss[r] = sum > 0.0 ? rest * scale : -1.0;
         } else {
             for (int64_t k = 0; k < lanes; ++k) rest += q[k] = p[k] * line[k];
-            const double own = truth_in[r] * own_factor[r], sum = rest + own, scale = sum > 0.0 ? 1.0 / sum : 0.0;
+            const double of_label = truth_in[r] * own_factor[r], sum = rest + of_label, scale = sum > 0.0 ? 1.0 / sum : 0.0;
             for (int64_t k = 0; k < lanes; ++k) {
                 q[k] *= scale;
                 least = std::min(least, q[k] > 0.0 ? q[k] : 1.0);
             }
-            truth_out[r] = own * scale;
+            truth_out[r] = of_label * scale;
             miss[r] = sum > 0.0 ? rest * scale : -1.0;
         }
         least = std::min(least, truth_out[r] > 0.0 ? truth_out[r] : 1.0);

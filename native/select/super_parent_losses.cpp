@@ -35,7 +35,7 @@ struct Problem {
     bool smooth = false;                // every pseudo-count is above 0
     bool any_whole = false, any_part = false;  // rows that leave the counts as one, or as less than one
 
-    double own(int64_t row) const { return std::min(1.0, weight[row]); }
+    double row_weight(int64_t row) const { return std::min(1.0, weight[row]); }
 };
 
 double log_smoothed(double n, double all, int64_t size) {
@@ -89,17 +89,17 @@ struct SuperParent {
     }
 
     // log P(x_u | c) when so much of a row with x_u = v and class c is not counted
-    double log_value(const Problem& problem, int64_t v, int64_t c, double own) const {
+    double log_value(const Problem& problem, int64_t v, int64_t c, double row_weight) const {
         const double n = problem.n_value[(problem.first_value[feature] + v) * problem.n_classes + c];
         const double pseudo = problem.parent_pseudo[feature];
-        return log_smoothed(std::max(0.0, n - own) + pseudo,
-                         std::max(0.0, n_class[c] - own) + pseudo * static_cast<double>(size), size);
+        return log_smoothed(std::max(0.0, n - row_weight) + pseudo,
+                         std::max(0.0, n_class[c] - row_weight) + pseudo * static_cast<double>(size), size);
     }
 
     // log P(c) of the row's own class when so much of it is not counted
-    double log_own_class(const Problem& problem, int64_t c, double own) const {
+    double log_own_class(const Problem& problem, int64_t c, double row_weight) const {
         const double n = problem.prior_counts[feature * problem.n_classes + c];
-        return std::log(std::max(0.0, n - own) + problem.prior_pseudo[feature]) - std::log(total - own);
+        return std::log(std::max(0.0, n - row_weight) + problem.prior_pseudo[feature]) - std::log(total - row_weight);
     }
 
     Child child(const Problem& problem, int64_t j) const {
@@ -134,13 +134,13 @@ struct SuperParent {
     }
 
     // The same as log_without for a row of which less than one is counted
-    double log_child(const Problem& problem, const Child& child, int64_t v, int64_t w, int64_t c, double own) const {
+    double log_child(const Problem& problem, const Child& child, int64_t v, int64_t w, int64_t c, double row_weight) const {
         if (w == child.size) return 0.0;
         const double* line = child.counts.data() + v * (child.size + 1) * problem.n_classes + c;
         const double n = line[w * problem.n_classes], all = line[child.size * problem.n_classes];
         const double pseudo = problem.pseudo[child.feature];
-        return log_smoothed(std::max(0.0, n - own) + pseudo,
-                         std::max(0.0, all - own) + pseudo * static_cast<double>(child.size), child.size);
+        return log_smoothed(std::max(0.0, n - row_weight) + pseudo,
+                         std::max(0.0, all - row_weight) + pseudo * static_cast<double>(child.size), child.size);
     }
 };
 
@@ -192,19 +192,19 @@ void start(const Problem& problem, const SuperParent& u, Chunk& chunk) {
     const uint32_t* level = chunk.levels(u.feature);
     for (int64_t r = 0; r < chunk.n; ++r) {
         const int64_t row = chunk.begin + r, label = problem.y[row];
-        const double own = problem.own(row);
+        const double row_weight = problem.row_weight(row);
         const int64_t v = level[r] < u.size ? level[r] : 0;
-        const double log_total = own == 1.0 ? u.log_total_without : std::log(u.total - own);
+        const double log_total = row_weight == 1.0 ? u.log_total_without : std::log(u.total - row_weight);
         chunk.parent[r] = static_cast<uint32_t>(v);
         double* joint = chunk.joint.data() + r * problem.lanes;
-        if (level[r] < u.size && !(u.total > own)) {  // no other row knows x_u: all classes and values are as likely
+        if (level[r] < u.size && !(u.total > row_weight)) {  // no other row knows x_u: all classes and values are as likely
             std::fill(joint, joint + K, 0.0);
             chunk.truth[r] = 0.0;
             continue;
         }
         for (int64_t c = 0; c < K; ++c) joint[c] = u.log_prior_count[c] - log_total + u.log_table[v * problem.lanes + c];
-        chunk.truth[r] = own == 1.0 ? u.log_own_without[label] + u.log_without[v * problem.lanes + label]
-                                    : u.log_own_class(problem, label, own) + u.log_value(problem, v, label, own);
+        chunk.truth[r] = row_weight == 1.0 ? u.log_own_without[label] + u.log_without[v * problem.lanes + label]
+                                    : u.log_own_class(problem, label, row_weight) + u.log_value(problem, v, label, row_weight);
     }
 }
 
@@ -243,9 +243,9 @@ void add_chunk(const Problem& problem, const SuperParent& u, Chunk& chunk, doubl
             continue;
         }
         for (int64_t r = 0; r < chunk.n; ++r) {
-            const double own = problem.own(chunk.begin + r);
-            chunk.truth[r] += own == 1.0 ? child.log_without[chunk.cell[r] * K + y[r]]
-                                         : u.log_child(problem, child, chunk.parent[r], level[r], y[r], own);
+            const double row_weight = problem.row_weight(chunk.begin + r);
+            chunk.truth[r] += row_weight == 1.0 ? child.log_without[chunk.cell[r] * K + y[r]]
+                                         : u.log_child(problem, child, chunk.parent[r], level[r], y[r], row_weight);
         }
     }
     for (int64_t r = 0; r < chunk.n; ++r) {
@@ -255,7 +255,7 @@ void add_chunk(const Problem& problem, const SuperParent& u, Chunk& chunk, doubl
         const double* prior = u.log_prior.data();
         if (!problem.smooth && chunk.levels(u.feature)[r] < u.size) {  // else every row can be given
             chunk.prior.resize(K);
-            log_prior_without(u.prior_count.data(), static_cast<int>(K), y[r], problem.own(chunk.begin + r), chunk.prior.data());
+            log_prior_without(u.prior_count.data(), static_cast<int>(K), y[r], problem.row_weight(chunk.begin + r), chunk.prior.data());
             prior = chunk.prior.data();
         }
         add_losses(joint, prior, static_cast<int>(K), y[r], problem.weight[chunk.begin + r], sums);

@@ -1,7 +1,10 @@
 """Our models under scikit-learn's names of classes, parameters and attributes, so that its own tests can call them."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
+from sklearn import discriminant_analysis, linear_model, mixture, neighbors
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 
 import bayeskit
@@ -34,8 +37,25 @@ NOT_OFFERED = {
 }
 
 
+def keeps_parameters(theirs):
+    """Return an ``__init__`` with the parameters of another."""
+
+    def keep(self, *args, **kwargs):
+        given = theirs.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        vars(self).update(list(given.arguments.items())[1:])
+
+    keep.__signature__ = theirs
+    return keep
+
+
 class Shim(BaseEstimator):
-    """Parameters as in scikit-learn; ``fit`` translates them, and everything that was learned is asked from ours."""
+    """Parameters of the class that it is ``like``; ``fit`` translates them, and what was learned is asked from ours."""
+
+    def __init_subclass__(cls, like=None):
+        super().__init_subclass__()
+        if like is not None:
+            cls.__init__ = keeps_parameters(signature(like.__init__))
 
     def __getattr__(self, name):
         if name.startswith("__") or ("ours_" not in vars(self) and not hasattr(self.OURS, name)):
@@ -56,42 +76,9 @@ class Shim(BaseEstimator):
         pytest.xfail(f"{option}: {NOT_OFFERED[self.OURS.__name__, option]}.")
 
 
-class GaussianMixture(ClusterMixin, Shim):
+class GaussianMixture(ClusterMixin, Shim, like=mixture.GaussianMixture):
     OURS = bayeskit.GaussianMixture
     SHAPES = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}  # noqa: RUF012
-
-    def __init__(
-        self,
-        n_components=1,
-        *,
-        covariance_type="full",
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        weights_init=None,
-        means_init=None,
-        precisions_init=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-    ):
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.means_init = means_init
-        self.precisions_init = precisions_init
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
 
     def _translated(self):
         for option in ("warm_start", "verbose"):
@@ -143,12 +130,13 @@ class Discriminant(ClassifierMixin, Shim):
     OURS = bayeskit.GaussianBayes
 
     def _model(self, covariance):
-        if self.shrinkage == "auto":
+        asked = self.get_params()  # older releases lack some of them
+        if asked.get("shrinkage") == "auto":
             self._lacks("shrinkage='auto'")
-        if self.covariance_estimator is not None:
+        if asked.get("covariance_estimator") is not None:
             self._lacks("covariance_estimator")
         prior = "data" if self.priors is None else np.asarray(self.priors)
-        return self.OURS(covariance=covariance, prior=prior, shrinkage=self.shrinkage or 0.0)
+        return self.OURS(covariance=covariance, prior=prior, shrinkage=asked.get("shrinkage") or 0.0)
 
     @property
     def priors_(self):
@@ -159,25 +147,7 @@ class Discriminant(ClassifierMixin, Shim):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-class LinearDiscriminantAnalysis(Discriminant):
-    def __init__(
-        self,
-        solver="svd",
-        shrinkage=None,
-        priors=None,
-        n_components=None,
-        store_covariance=False,
-        tol=1e-4,
-        covariance_estimator=None,
-    ):
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.n_components = n_components
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-
+class LinearDiscriminantAnalysis(Discriminant, like=discriminant_analysis.LinearDiscriminantAnalysis):
     def _translated(self):
         if self.n_components is not None:
             self._lacks("n_components")
@@ -195,26 +165,7 @@ class LinearDiscriminantAnalysis(Discriminant):
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 
 
-class QuadraticDiscriminantAnalysis(Discriminant):
-    def __init__(
-        self,
-        *,
-        solver="svd",
-        shrinkage=None,
-        priors=None,
-        reg_param=0.0,
-        store_covariance=False,
-        tol=1e-4,
-        covariance_estimator=None,
-    ):
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.reg_param = reg_param
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-
+class QuadraticDiscriminantAnalysis(Discriminant, like=discriminant_analysis.QuadraticDiscriminantAnalysis):
     def _translated(self):
         if self.reg_param:
             self._lacks("reg_param")
@@ -228,50 +179,16 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         return list(self.covariances_)
 
 
-class LogisticRegression(ClassifierMixin, Shim):
+class LogisticRegression(ClassifierMixin, Shim, like=linear_model.LogisticRegression):
     OURS = bayeskit.LogisticRegression
     SOLVERS = {"lbfgs": "lbfgs", "newton-cg": "newton", "newton-cholesky": "newton"}  # noqa: RUF012
-
-    def __init__(
-        self,
-        penalty="l2",
-        *,
-        C=1.0,
-        l1_ratio=0.0,
-        dual=False,
-        tol=1e-4,
-        fit_intercept=True,
-        intercept_scaling=1,
-        class_weight=None,
-        random_state=None,
-        solver="lbfgs",
-        max_iter=100,
-        verbose=0,
-        warm_start=False,
-        n_jobs=None,
-        multi_class="auto",
-    ):
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.multi_class = multi_class
 
     def _translated(self):
         usual = {"dual": [False], "fit_intercept": [True], "warm_start": [False], "n_jobs": [None]}
         usual |= {"l1_ratio": [0.0, None], "multi_class": ["auto", "multinomial", "deprecated"]}
-        for option, values in usual.items():
-            if getattr(self, option) not in values:
+        asked = self.get_params()
+        for option in usual.keys() & asked.keys():
+            if asked[option] not in usual[option]:
                 self._lacks(option)
         if self.penalty in ("l1", "elasticnet"):
             self._lacks("l1_ratio")
@@ -293,29 +210,8 @@ class LogisticRegression(ClassifierMixin, Shim):
         return np.array([self.ours_.n_iter_])
 
 
-class KNeighborsClassifier(ClassifierMixin, Shim):
+class KNeighborsClassifier(ClassifierMixin, Shim, like=neighbors.KNeighborsClassifier):
     OURS = bayeskit.KNeighbors
-
-    def __init__(
-        self,
-        n_neighbors=5,
-        *,
-        weights="uniform",
-        algorithm="auto",
-        leaf_size=30,
-        p=2,
-        metric="minkowski",
-        metric_params=None,
-        n_jobs=None,
-    ):
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
 
     def _translated(self):
         if self.metric not in ("minkowski", "euclidean", "l2"):

@@ -25,7 +25,7 @@ from bayeskit.table.schema import Schema
 _LARGE_SCORE = 12.0
 # Rows on which overlap is looked for first: where some rows overlap, all do.
 _SOME_ROWS = (2_000, 20_000)
-# Coefficients for which Newton's method is quick.
+# Coefficients whose second derivatives are quick to compute: the cost of a row grows with their square.
 _FEW = 300
 
 
@@ -51,7 +51,7 @@ def fit_logistic(
     tol: float,
     max_iter: int,
     learning_rate: float | str,
-    standard_errors: bool,
+    standard_errors: bool | str,
     reference: int,
     progress: Progress | None = None,
 ) -> Fitted:
@@ -73,7 +73,7 @@ def fit_logistic(
         # Nothing to converge to: Newton's way, stopped early, is the same for rows in any order.
         optimum = solve(problem, "newton", max(tol, 1e-4), max_iter)
     covariance = None
-    if standard_errors:
+    if optimum.coef.size <= _FEW if standard_errors == "auto" else standard_errors:
         covariance = _covariance(problem, design, optimum.coef, n_classes, reference, separation)
     penalty = 0.5 * l2 * float((optimum.coef[:, :-1] ** 2).sum())
     log_likelihood = optimum.history.objective[-1] * problem.total + penalty

@@ -78,9 +78,9 @@ class LogisticRegression(LinearClassifier):
         The largest number of steps.
     tol : float, default 1e-8
         Stop when no entry of the gradient, per row and for standardised inputs, is larger.
-    standard_errors : bool, default True
-        Whether to compute the second derivatives for standard errors and tests, which takes one more pass over the
-        rows; slow with many classes.
+    standard_errors : bool or "auto", default "auto"
+        Whether to compute the second derivatives for standard errors and tests. Their cost grows with the square of the
+        number of coefficients; "auto" computes them for at most 300.
     kinds : dict of column to kind, or one kind for all, optional
         Overrides the dtype, as in :class:`~bayeskit.NaiveBayes`.
     class_weight : dict or "balanced", optional
@@ -128,7 +128,10 @@ class LogisticRegression(LinearClassifier):
     _rules: ClassVar[dict[str, tuple[str, Any]]] = LinearClassifier._rules | {
         "l2": at_least(0),
         "solver": one_of("lbfgs", "newton", "gradient"),
-        "standard_errors": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
+        "standard_errors": (
+            "True, False or 'auto'",
+            lambda value: isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto"),
+        ),
         "class_weight": a_class_weight,
     }
 
@@ -155,7 +158,7 @@ class LogisticRegression(LinearClassifier):
     learning_rate: float | str = "auto"
     max_iter: int = 1000
     tol: float = 1e-8
-    standard_errors: bool = True
+    standard_errors: bool | str = "auto"
     kinds: Any = None
     class_weight: Any = None
 
@@ -192,7 +195,7 @@ class LogisticRegression(LinearClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
             learning_rate=self.learning_rate,
-            standard_errors=bool(self.standard_errors),
+            standard_errors=self.standard_errors,
             reference=self._reference(rows.classes),
             progress=progress,
         )
@@ -419,7 +422,10 @@ def _against_reference(state: LogisticState) -> Matrix:
 
 def _covariance(state: LogisticState) -> Matrix:
     if state.covariance is None:
-        raise BayeskitError("the model was fitted with standard_errors=False, so it has none; fit it with True.")
+        raise BayeskitError(
+            "the model was fitted without standard errors, as by default with more than 300 coefficients; fit it with "
+            "standard_errors=True."
+        )
     return state.covariance
 
 

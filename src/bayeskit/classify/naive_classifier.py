@@ -125,7 +125,7 @@ class NaiveClassifier(LeavesOneOut, SamplesRows):
         telling = {v.name: _first_rows(tables[v.name]) for v in self.schema_ if v.is_text}
         return summarise(self, np.asarray(counts.n_class), missing, densities, values, words=telling)
 
-    def words_of(self, column: str, text: str, classes: tuple[int, int]) -> list[Word]:
+    def _words_of(self, column: str, text: str, classes: tuple[int, int]) -> list[Word]:
         """Return the words of a cell of text, each with its term in the log-odds of two classes, by their numbers."""
         beliefs: NaiveBeliefs = self._now()._beliefs
         table = beliefs.parameters[beliefs.schema.names.index(column)]

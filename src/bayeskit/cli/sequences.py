@@ -10,6 +10,7 @@ import typer
 
 from bayeskit.cli import options, screen
 from bayeskit.errors import BayeskitError
+from bayeskit.progress import Progress
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
@@ -125,7 +126,7 @@ class SequencePredictions:
 
         self.table = predict_sequences(model, file, decimal)
 
-    def write(self, writer: Any, progress: Any = None) -> int:
+    def write(self, writer: Any, progress: Progress | None = None) -> int:
         """Write all rows at once."""
         writer.write(self.table)
         return int(self.table.num_rows)

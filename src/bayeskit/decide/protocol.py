@@ -117,7 +117,7 @@ class CellReader(Protocol):
 class WordModel(Protocol):
     """A fitted model with columns of text, which says what each word of a cell adds."""
 
-    def words_of(self, column: str, text: str, classes: tuple[int, int]) -> Sequence[Any]:
+    def _words_of(self, column: str, text: str, classes: tuple[int, int]) -> Sequence[Any]:
         """Return the words of a cell, each with its term in the log-odds of two classes, given by their numbers."""
         ...
 
@@ -126,7 +126,7 @@ class WordModel(Protocol):
 class FineModel(Protocol):
     """A fitted model whose ``domains`` sum up numbers, and which knows all its numbers too."""
 
-    def fine_domains(self) -> Sequence[Domain]:
+    def _fine_domains(self) -> Sequence[Domain]:
         """Return domains in which each interval of numbers that the model tells apart has a value of its own."""
         ...
 

@@ -154,7 +154,7 @@ def _words_of(
     """Return the words of the cells of text of one row, with their weights."""
     cells = dict(zip(names, values, strict=True))
     texts = {name: cells[name] for name in _text_columns(model) if isinstance(cells[name], str)}
-    return {name: tuple(model.words_of(name, text, pair)) for name, text in texts.items()}
+    return {name: tuple(model._words_of(name, text, pair)) for name, text in texts.items()}
 
 
 @dataclass(frozen=True)

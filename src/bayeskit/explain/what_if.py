@@ -210,7 +210,7 @@ def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None, points:
                 f"{type(model).__name__} has no domains of its features; give the values to try in changes, such as "
                 f"{{{row.names[0]!r}: [value, value]}}."
             )
-        domains = model.fine_domains() if isinstance(model, FineModel) else model.domains()
+        domains = model._fine_domains() if isinstance(model, FineModel) else model.domains()
         allowed = {j: _thinned(domains[j], points) for j in range(len(domains)) if row.values[j] is not None}
     else:
         unknown = [name for name in changes if name not in row.names]

@@ -16,6 +16,7 @@ from bayeskit.learn.model import SavedModel, plain_class
 from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.learn.scanned import count_more, count_scan, make_plan
 from bayeskit.learn.state import CountedState, change_of
+from bayeskit.progress import Progress
 from bayeskit.table.labels import read_labels
 from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema
@@ -172,7 +173,7 @@ class Learner(SavedModel):
                 self._state = settings._state_of(counts, rows.target)
         return self
 
-    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> Plan:
+    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Progress | None = None) -> Plan:
         """Return the plan for counting a table of any size, to count its parts yourself.
 
         Parameters

@@ -10,6 +10,7 @@ from bayeskit.errors import TableError
 from bayeskit.learn.edges import collect_numbers, cut
 from bayeskit.learn.in_database import count_in_database, word_of
 from bayeskit.learn.plan import Part, Plan, counting
+from bayeskit.progress import Progress
 from bayeskit.table.discretize import METHODS
 from bayeskit.table.names import not_found
 from bayeskit.table.scan.pieces import Scan
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _MOST_PASSES = 10
 
 
-def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progress: Any = None) -> Plan:
+def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progress: Progress | None = None) -> Plan:
     """Return the plan of a model for a scan; where columns are binned, one pass finds the edges."""
     target, features = _target_and_features(scan, target, weight)
     # What the reader did to raw columns becomes part of the model.
@@ -67,7 +68,9 @@ def _target_and_features(scan: Scan, target: str | None, weight: Any) -> tuple[s
     return target, features
 
 
-def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | None, progress: Any = None) -> Any:
+def count_scan(
+    model: Learner, scan: Scan, y: Any, weight: Any, target: str | None, progress: Progress | None = None
+) -> Any:
     """Return the counts of all rows of a scan, by as many passes as the model needs."""
     if y is not None:
         raise TableError("a scan takes target=, the name of the column that holds the labels, instead of y.")

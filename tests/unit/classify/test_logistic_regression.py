@@ -192,7 +192,7 @@ def test_a_file_keeps_errors_and_separation(tmp_path):
         ({"reference": 7}, r"one of the classes \[0, 1\]"),
         ({"learning_rate": 0}, "above 0"),
         ({"max_iter": 0}, "at least 1"),
-        ({"standard_errors": "yes"}, "True or False"),
+        ({"standard_errors": "yes"}, "True, False or 'auto'"),
     ],
 )
 def test_parameters_are_refused_in_words(parameters, message):
@@ -206,7 +206,7 @@ def test_what_cannot_be_told_is_refused():
     with pytest.raises(TableError, match="x1"):
         LogisticRegression().fit(np.where(np.arange(3) == 1, np.inf, X), y)
     model = LogisticRegression(standard_errors=False).fit(X, y)
-    with pytest.raises(BayeskitError, match="standard_errors=False"):
+    with pytest.raises(BayeskitError, match="without standard errors"):
         model.coefficients()
     assert "log-odds" in str(model.summary())
     with pytest.raises(BayeskitError, match="level must lie between 0 and 1"):
@@ -253,3 +253,25 @@ def test_the_weight_of_a_class_is_the_weight_of_its_rows(weight):
     by_class = LogisticRegression(class_weight=weight, tol=1e-10).fit(rows, y)
     by_row = LogisticRegression(tol=1e-10).fit(rows, y, np.vectorize(factor.get)(y))
     assert_allclose(by_class.predict_proba(rows), by_row.predict_proba(rows), rtol=1e-7)
+
+
+def test_errors_that_cost_more_than_the_fit_are_computed_when_asked_for():
+    X, y = noisy(n=600, n_classes=16)
+    wide = np.hstack([X, np.random.default_rng(1).normal(size=(600, 16))])  # 16 × 20 coefficients
+    model = LogisticRegression(l2=1.0).fit(wide, y)
+    with pytest.raises(BayeskitError, match=r"more than 300 coefficients.*standard_errors=True"):
+        model.coefficients()
+    asked = LogisticRegression(l2=1.0, standard_errors=True).fit(wide, y)
+    assert_array_equal(asked.coef_, model.coef_)
+    assert (asked.coefficients().standard_error > 0).all()
+    few = LogisticRegression(l2=1.0).fit(X, y)
+    told = LogisticRegression(l2=1.0, standard_errors=True).fit(X, y)
+    assert_array_equal(few.coefficients().standard_error, told.coefficients().standard_error)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_gradient_ascent_with_a_penalty_goes_up_in_any_unit(scale):
+    X, y = noisy()
+    with pytest.warns(ConvergenceWarning):
+        model = LogisticRegression(solver="gradient", l2=5.0, max_iter=30, tol=1e-14).fit(scale * X, y)
+    assert (np.diff(model.history_.objective) > -1e-15).all()

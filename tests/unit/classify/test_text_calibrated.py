@@ -162,3 +162,10 @@ def test_more_classes_than_documents_could_have_are_refused_before_the_work():
         TextClassifier().fit([f"w{k}" for k in range(n)], [f"c{k}" for k in range(n)])
     with pytest.raises(TooLargeError, match=r"the table of 30,000 words for 30,000 classes needs 6\.7 GiB"):
         TextClassifier().fit([f"w{k}" for k in range(30_000)], [f"c{k}" for k in range(30_000)])
+
+
+def test_the_length_of_a_document_counts_unknown_words_where_they_have_a_slot():
+    texts, y = ["a b c d", "a b e f", "a b g h"], [0, 1, 0]
+    for hashing, expected in ((None, [3.0, 0.0]), (1 << 12, [5.0, 2.0])):
+        model = TextClassifier(hashing=hashing).fit(texts, y)
+        assert_array_equal(model._beliefs.lengths(["a b c zz zz", "zz zz"]), expected)

@@ -61,9 +61,9 @@ def test_leaving_a_document_out_is_a_fit_without_it(model, settings, weighted):
     assert_allclose(found[same], expected[same], rtol=1e-9)
 
 
-@pytest.mark.parametrize("model", ["multinomial", "complement"])
-def test_hashed_and_pruned_words_are_left_out_too(model):
-    fitted = TextClassifier(model=model, hashing=64, min_count=7).fit(TEXTS, Y)
+@pytest.mark.parametrize(("model", "norm"), [("multinomial", False), ("complement", False), ("complement", True)])
+def test_hashed_and_pruned_words_are_left_out_too(model, norm):
+    fitted = TextClassifier(model=model, norm=norm, hashing=64, min_count=7).fit(TEXTS, Y)
     found = np.exp(fitted.leave_one_out(TEXTS, Y).log_posterior)
     n_checked = 0
     for i in range(len(Y)):

@@ -74,3 +74,17 @@ def test_squares_out_of_range_name_the_column(scale, word):
     with pytest.raises(OverflowError) as caught:
         moments(np.array([[1.0, 1.0], [2.0, 2.0]]) * [1.0, scale])
     assert caught.value.args == (1, word)
+
+
+def test_rows_without_columns_are_counted():
+    none = moments(np.empty((5, 0)), np.array([0, 1, 1, 1, 0], dtype=np.uint8), 2)
+    assert_array_equal(none.weight, [2.0, 3.0])
+    assert none.mean.shape == (2, 0)
+    assert none.scatter.shape == (2, 0, 0)
+
+
+def test_moments_of_another_shape_are_refused_from_both_sides():
+    narrow, wide = moments(np.ones((4, 2))), moments(np.ones((4, 3)))
+    for one, other in ((narrow, wide), (wide, narrow)):
+        with pytest.raises(MergeError, match="do not fit"):
+            one + other

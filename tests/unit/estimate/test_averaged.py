@@ -18,3 +18,13 @@ def test_a_column_without_values_changes_nothing(settings):
     assert_allclose(model.predict_proba(with_empty), plain.predict_proba(tennis), rtol=1e-12)
     left_out = model.leave_one_out(with_empty, play).log_posterior
     assert_allclose(left_out, plain.leave_one_out(tennis, play).log_posterior, rtol=1e-9)
+
+
+def test_one_column_is_backed_off_as_with_one_that_says_nothing():
+    tennis = datasets.load_tennis()
+    alone, play = {"outlook": tennis["outlook"]}, tennis["play"]
+    beside = alone | {"same": ["a"] * 14}
+    expected = AODE(smoothing="back-off", min_rows=0).fit(beside, play).predict(beside)
+    model = AODE(smoothing="back-off", min_rows=0).fit(alone, play)
+    assert (model.predict(alone) == expected).all()
+    assert model.leave_one_out(alone, play).log_posterior.shape == (14, 2)

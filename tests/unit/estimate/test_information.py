@@ -17,6 +17,7 @@ from bayeskit.estimate.information import (
     mutual_information,
     pair_gain,
     pair_information,
+    pair_rows,
 )
 from bayeskit.learn.counting import learn_counts
 from bayeskit.table.encode import encode
@@ -94,3 +95,13 @@ def test_the_information_of_all_pairs_is_that_of_each_pairs_table(with_class):
     for i, j in combinations(range(4), 2):
         assert_allclose(found[[i, j], [j, i]], one(counts.table((i, j))), rtol=1e-12)
     assert_allclose(pair_gain(counts), found, rtol=1e-15)  # no cell is missing
+
+
+def test_rows_in_which_a_pair_is_known_are_counted_for_every_pair():
+    rng = np.random.default_rng(1)
+    columns = {name: rng.choice([*list("uvwxy")[: 2 + k], None], 80) for k, name in enumerate("abcde")}
+    table, y = read_table(columns), rng.integers(0, 2, 80)
+    alone = learn_counts(table, y, np.array(["no", "yes"]))
+    counts = FamilyCounts.of(alone, encode(table, alone.schema), y, "pairs")
+    known = np.array([[value is not None for value in column] for column in columns.values()], dtype=float)
+    np.testing.assert_array_equal(pair_rows(counts), known @ known.T)

@@ -161,7 +161,7 @@ def test_of_a_pool_all_intervals_of_its_numbers_are_tried():
     for place in range(50, 75):
         row = {name: float(column[place]) for name, column in table.items()}
         before, least, ranges = model.predict({name: [value] for name, value in row.items()})[0], np.inf, {}
-        for domain in model.fine_domains():
+        for domain in model._fine_domains():
             low, high = (end(row[domain.name], *domain.values) for end in (min, max))
             ranges[domain.name] = high - low
             points = np.linspace(low, high, 501)

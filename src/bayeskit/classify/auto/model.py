@@ -276,7 +276,7 @@ class AutoBayes(BayesClassifier):
     def _passes(self, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
         return passes(self, plan)
 
-    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> Plan:
+    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Progress | None = None) -> Plan:
         """Raise an error: bins, structures and weights are chosen on rows, so there is no plan before a first fit."""
         raise BayeskitError(
             "AutoBayes chooses its plan (bins, structures and weights) on rows. Call fit on a scan of all of them; or "
@@ -389,7 +389,7 @@ class AutoBayes(BayesClassifier):
         columns = encode(model._source_of(list(table.values())), model.schema_)
         return explain_members(model._beliefs, columns, read.absent[None, :], classes)
 
-    def words_of(self, column: str, text: str, classes: tuple[int, int]) -> list[Word]:
+    def _words_of(self, column: str, text: str, classes: tuple[int, int]) -> list[Word]:
         """Return the words of a cell of text, each with its part in the log-odds of two classes, by their numbers.
 
         Parts are those of the member that reads the column, times its weight in the pool.
@@ -408,7 +408,7 @@ class AutoBayes(BayesClassifier):
         self._refuse_unfitted()
         return auto_domains(self._beliefs)
 
-    def fine_domains(self) -> list[Domain]:
+    def _fine_domains(self) -> list[Domain]:
         """Return the same domains with one number for each bin; `what_if` asks for them."""
         self._refuse_unfitted()
         return auto_fine_domains(self._beliefs)

@@ -23,6 +23,7 @@ from bayeskit.learn.labelled_texts import LabelledTexts
 from bayeskit.learn.model import accuracy
 from bayeskit.learn.parameters import one_of
 from bayeskit.learn.plan import Pass, Plan
+from bayeskit.progress import Progress
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.tokenizer import Tokenizer, read_documents
@@ -158,7 +159,7 @@ class AutoText(TextQuestions):
     def _passes(self, plan: Plan) -> Generator[Pass, Any, Any]:
         raise _no_scan()
 
-    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> Plan:
+    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Progress | None = None) -> Plan:
         """Raise an error: weights and correction are chosen on documents, so there is no plan before a first fit."""
         raise _no_scan()
 
