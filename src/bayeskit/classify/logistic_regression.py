@@ -103,7 +103,7 @@ class LogisticRegression(LinearClassifier):
         How the classes are separated; None if they are not.
     history_ : History
         The (penalised) log-likelihood per row before each step and at the end, and why the solver stopped. With
-        solver="gradient", ``history_.parameters`` are the coefficients there, for centred inputs, intercept last.
+        solver="gradient", ``history_.parameters`` are ``coef_`` and, last, ``intercept_`` there; a file keeps them.
     gradient_norm_ : float
         The largest entry of the gradient at the end.
 
@@ -355,6 +355,8 @@ class LogisticRegression(LinearClassifier):
         arrays["numbers"] = np.array(numbers)
         if state.covariance is not None:
             arrays["covariance"] = state.covariance
+        if state.history.parameters:
+            arrays["path"] = np.stack(state.history.parameters)
         return {**meta, **fields}, arrays
 
     def _restore(
@@ -372,13 +374,17 @@ class LogisticRegression(LinearClassifier):
         separation = None if stored is None else ClassSeparation(bool(stored[0]), tuple(int(j) for j in stored[1]))
         if separation is not None and not all(0 <= j < n for j in separation.inputs):
             raise ValueError("the separation names an input that is not there")
+        history = History.from_json(expect_field(meta, "history", dict))
+        if "path" in arrays:
+            shape = (len(history.objective), len(units.coef), n + 1)
+            history = replace(history, parameters=tuple(expect_array(arrays, "path", np.float64, shape)))
         return LogisticState(
             self,
             schema,
             target,
             classes,
             units,
-            history=History.from_json(expect_field(meta, "history", dict)),
+            history=history,
             gradient_norm=gradient,
             log_likelihood=log_likelihood,
             null_log_likelihood=null,
@@ -393,13 +399,16 @@ def _state_of(
     settings: LogisticRegression, fitted: Fitted, classes: NDArray[Any], schema: Schema, target: str | None
 ) -> LogisticState:
     optimum = fitted.optimum
+    # The solver centres the inputs; its steps are given for the inputs as they are, as the result is.
+    steps = [LinearUnits.around_mean(fitted.design, coef) for coef in optimum.history.parameters]
+    path = tuple(np.column_stack([step.coef, step.intercept]) for step in steps)
     return LogisticState(
         settings,
         schema,
         target,
         classes,
         LinearUnits.around_mean(fitted.design, optimum.coef),
-        history=optimum.history,
+        history=replace(optimum.history, parameters=path),
         gradient_norm=optimum.gradient,
         log_likelihood=fitted.log_likelihood,
         null_log_likelihood=fitted.null_log_likelihood,

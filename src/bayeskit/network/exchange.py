@@ -57,7 +57,7 @@ class Exchange:
         """Write the network to a file; the extension decides on the format, as in `read`.
 
         Every number is written so that it reads back as the same. Formats with plain names only hold the full names
-        too, beside them.
+        too, beside them. A file of that name is replaced.
         """
         formats.write(cast("BayesianNetwork", self), path)
 

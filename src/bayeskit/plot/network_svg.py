@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from bayeskit.io.container import atomic_write
-from bayeskit.io.overwriting import MADE_BY
+from bayeskit.io.overwriting import MADE_BY, refuse_overwriting
 from bayeskit.plot.layers import Arc
 from bayeskit.plot.layout import Layout, lay_out
 from bayeskit.plot.overview import overview
@@ -85,12 +85,16 @@ class Drawing:
     def __repr__(self) -> str:
         return f"Drawing({len(self.svg)} characters of SVG, {self.crossings} crossings)"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file that ends in .svg."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the picture to a file that ends in .svg.
+
+        A file that bayeskit did not write is refused, unless ``force`` says that it may be replaced.
+        """
         if Path(path).suffix.lower() != ".svg":
             raise ValueError(
                 f"a drawing is saved as .svg; got {os.fspath(path)!r}. A browser prints it to other formats."
             )
+        refuse_overwriting(Path(path), (), force=force)
         with atomic_write(Path(path)) as file:
             file.write(self.svg.encode())
 

@@ -392,9 +392,12 @@ class DynamicNetwork(Result):
 
     # -- files ------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the network to a file that :func:`bayeskit.load` reads."""
-        save(self, path)
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the network to a file that :func:`bayeskit.load` reads.
+
+        A file that bayeskit did not write is refused, unless ``force`` says that it may be replaced.
+        """
+        save(self, path, force=force)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bayeskit.result import Result
+
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Result):
     """Something that the user of a table should know before a model is learned from it.
 
     Examples

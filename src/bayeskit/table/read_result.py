@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ColumnNote:
+class ColumnNote(Result):
     """One column of a table: its kind, and why."""
 
     name: str

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 # Rows are enough to say that columns hold no information where a gain of this share of the score can be excluded.
 _USEFUL = 0.1
+# Rows are too few for that where two standard errors of the majority's error are more than this share of it: below 64
+# rows of two equally frequent classes.
+_FEW = 0.25
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +80,9 @@ class Training(Result):
                 f"Its error is lower, {best.error} against {majority.error}: it ranks classes well but is "
                 "overconfident. Calibrate it, or choose by error."
             )
-        if gain.value + 2 * gain.se > _USEFUL * abs(getattr(majority, board.by).value):
+        # A model that hardly leaves the class frequencies differs little from them in every row, however few there are.
+        few = 2 * majority.error.se > _FEW * majority.error.value
+        if few or gain.value + 2 * gain.se > _USEFUL * abs(getattr(majority, board.by).value):
             return said + (
                 f"{len(board.scored_rows)} rows are too few to tell whether the columns say anything about "
                 f"{self.table.target!r}: the difference is {-gain.value:.4f} ± {gain.se:.4f}. Gather more rows."

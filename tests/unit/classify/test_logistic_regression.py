@@ -55,6 +55,24 @@ def test_gradient_ascent_never_goes_down_and_keeps_its_path():
     assert_allclose(model.history_.objective[-1], done.history_.objective[-1], rtol=1e-3)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_path_of_gradient_ascent_is_for_the_inputs_as_they_are_and_is_saved(n_classes, tmp_path):
+    X, y = noisy(n_classes=n_classes)
+    X = X + 50  # the solver takes the means off, which must not show
+    model = LogisticRegression(solver="gradient").fit(X, y)
+    last = np.column_stack([model.coef_, model.intercept_])
+    assert_array_equal(model.history_.parameters[-1], last)
+    for step in (1, 5):  # the log-likelihood of each step is that of its coefficients
+        w = model.history_.parameters[step]
+        scores = X @ w[:, :-1].T + w[:, -1]
+        scores = np.column_stack([np.zeros(len(X)), scores]) if n_classes == 2 else scores
+        log_p = scores[np.arange(len(y)), y] - np.log(np.exp(scores).sum(axis=1))
+        assert_allclose(log_p.mean(), model.history_.objective[step], rtol=1e-12)
+    model.save(tmp_path / "path.bayes")
+    loaded = bayeskit.load(tmp_path / "path.bayes")
+    assert_array_equal(loaded.history_.parameters, model.history_.parameters)
+
+
 def test_one_step_of_gradient_ascent_is_the_rule_of_the_textbook():
     X, y = noisy()
     X = (X - X.mean(axis=0)) / X.std(axis=0)

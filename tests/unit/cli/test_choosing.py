@@ -73,6 +73,18 @@ def test_few_rows_are_said_to_be_too_few_to_tell_whether_the_columns_say_anythin
     assert "no information" not in said
 
 
+def test_few_rows_are_too_few_also_where_the_best_model_stays_near_the_class_frequencies(tmp_path, monkeypatch, capsys):
+    # Fifteen rows, of which naive Bayes misses fewer than the majority class; the best log-loss is that of AutoBayes,
+    # which differs from the class frequencies by little in every row.
+    monkeypatch.chdir(tmp_path)
+    columns = datasets.load_fifteen()
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    (tmp_path / "fifteen.csv").write_text("\n".join(lines))
+    said = told(capsys, "train", "fifteen.csv", "-t", "Y", "--no-report").err
+    assert "15 rows are too few to tell whether the columns say anything about 'Y'" in said
+    assert "no information" not in said
+
+
 def test_many_rows_without_information_are_said_to_hold_none(noise, capsys):
     said = told(capsys, "train", "noise.csv", "-t", "y", "-m", "NaiveBayes", "-m", "TAN", "--no-report").err
     assert "The columns hold no information about 'y' that generalises to held-out rows" in said

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bayeskit import BayesianNetwork
-from bayeskit.errors import NetworkError
+from bayeskit.errors import NetworkError, TableError
 from bayeskit.plot import network_svg
 from bayeskit.plot.layout import lay_out
 from bayeskit.plot.network_svg import draw_network
@@ -194,6 +194,18 @@ def test_notebooks_show_the_picture_and_files_hold_it(tmp_path):
     with pytest.raises(ValueError, match=r"a drawing is saved as \.svg"):
         drawing.save(tmp_path / "net.png")
     assert repr(drawing).endswith("0 crossings)")
+
+
+def test_a_drawing_replaces_drawings_and_no_other_file(tmp_path):
+    drawing, path = BayesianNetwork("A->B").draw(), tmp_path / "net.svg"
+    drawing.save(path)
+    drawing.save(path)
+    path.write_text("<svg>mine</svg>")
+    with pytest.raises(TableError, match="nothing in it says that bayeskit wrote it"):
+        drawing.save(path)
+    assert path.read_text() == "<svg>mine</svg>"
+    drawing.save(path, force=True)
+    assert path.read_text(encoding="utf-8") == drawing.svg
 
 
 def test_bars_that_do_not_fit_are_refused():

@@ -192,6 +192,11 @@ def test_it_comes_back_from_a_file(tmp_path):
     rows = {"b": ["0", None, "1"]}
     assert_array_equal(again.smooth(rows)["a"], net.smooth(rows)["a"])
     assert again.parents == net.parents
+    (tmp_path / "thesis.bayes").write_text("mine")
+    with pytest.raises(TableError, match="nothing in it says that bayeskit wrote it"):
+        net.save(tmp_path / "thesis.bayes")
+    net.save(tmp_path / "thesis.bayes", force=True)
+    assert bayeskit.load(tmp_path / "thesis.bayes").parents == net.parents
 
 
 def test_several_sequences_and_times_are_read_as_in_other_models():

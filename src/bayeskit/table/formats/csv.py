@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from time import monotonic, sleep
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
-from weakref import ref
+from weakref import WeakSet, ref
 
 from bayeskit.errors import TableError
 from bayeskit.table.conventions import argument_for, overflows
@@ -79,7 +80,7 @@ class CsvReader:
         import pyarrow.csv as pc
 
         end = _End(self.delimiter, len(self.names))
-        with _let_go(self._source(end)) as held:
+        with _let_go(self._source(end), end) as held:
             try:
                 table = pc.read_csv(held.pop(), *self._options(types, end, threads=True))
             except (pa.ArrowInvalid, UnicodeError) as error:
@@ -100,9 +101,10 @@ class CsvReader:
         end = _End(self.delimiter, len(self.names))
         read, parse, convert = self._options(types, end, threads=False)
         convert.include_columns = list(types)
-        with _let_go(self._source(end)) as held:
+        with _let_go(self._source(end), end) as held:
             try:
                 held.append(pc.open_csv(held.pop(), read, parse, convert))
+                del parse  # Arrow alone keeps what it calls for a bad row
                 # The last batch may hold nothing but the line that is left out.
                 for number, batch in enumerate(held[0]):
                     if batch.num_rows or not number:
@@ -128,7 +130,7 @@ class CsvReader:
                 encoding=self.encoding if self.errors == "strict" else "utf-8",
             ),
             # A quoted cell may hold line breaks.
-            pc.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=end.meet),
+            pc.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=end.handler()),
             pc.ConvertOptions(column_types=fixed, null_values=list(self.missing), strings_can_be_null=True),
         )
 
@@ -271,6 +273,18 @@ class _End:
     def __init__(self, delimiter: str, n_columns: int) -> None:
         self._text = f"{delimiter * n_columns}{_END}"
         self.met = self.swallowed = False
+        self._handlers: WeakSet[Callable[[Any], str]] = WeakSet()
+
+    def handler(self) -> Callable[[Any], str]:
+        """Return what Arrow is to call for a row with too many or too few cells; only Arrow may keep it."""
+        handler = partial(self._meet)
+        self._handlers.add(handler)
+        return handler
+
+    @property
+    def in_use(self) -> bool:
+        """Whether Arrow keeps a handler."""
+        return len(self._handlers) > 0
 
     def line(self, encoding: str) -> bytes:
         """Return the line as bytes that may follow others."""
@@ -279,7 +293,7 @@ class _End:
         encoder.encode(" ")
         return encoder.encode(f"\n{self._text}\n")
 
-    def meet(self, row: Any) -> str:
+    def _meet(self, row: Any) -> str:
         """Note that the line was read; any other row with too many or too few cells is an error."""
         self.met = row.text == self._text
         self.swallowed = not self.met and _END in row.text
@@ -310,11 +324,12 @@ class _Ended:
 
 
 @contextmanager
-def _let_go(file: _Ended) -> Iterator[list[Any]]:
+def _let_go(file: _Ended, end: _End) -> Iterator[list[Any]]:
     """Hold a file for Arrow, first of all as a list of it; at the end nothing of it is in use any more.
 
-    Arrow reads ahead in threads of its own, which a reader that fails or is given up does not wait for. What they call
-    is Python, and where it has ended meanwhile the process hangs or aborts.
+    Arrow reads ahead in threads of its own, which a reader that fails or is given up does not wait for. What they call,
+    and what they let go of at last (the file, and the handler of bad rows), is Python; where it has ended meanwhile the
+    process hangs or aborts.
     """
     import pyarrow as pa
 
@@ -326,7 +341,7 @@ def _let_go(file: _Ended) -> Iterator[list[Any]]:
     finally:
         held.clear()
         last = monotonic() + _LONGEST_WAIT
-        while in_use() is not None and monotonic() < last:
+        while (in_use() is not None or end.in_use) and monotonic() < last:
             sleep(0.0002)
 
 
