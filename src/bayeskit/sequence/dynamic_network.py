@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
 from typing import Any
@@ -27,39 +26,12 @@ from bayeskit.result import Result
 from bayeskit.sequence.interface import Actions, Interface
 from bayeskit.sequence.rows import Layout, Sequences, read_sequences
 from bayeskit.sequence.slice_counts import SliceCounts, count_slices, expected_slices
+from bayeskit.sequence.slice_posteriors import SlicePosteriors
 from bayeskit.sequence.slices import Template, read_template
 from bayeskit.sequence.transition_structure import at, learn_transition, slice_windows
 from bayeskit.table.names import not_found
 
 Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, repr=False)
-class SlicePosteriors(Result):
-    """P(x) of each variable in each row.
-
-    Attributes
-    ----------
-    states : dict of variable to tuple of str
-        The states of each variable.
-    values : dict of variable to float array of shape (n_rows, n_states)
-        Their probabilities, in the order of the rows of the table.
-    """
-
-    states: dict[str, tuple[str, ...]]
-    values: dict[str, Matrix]
-
-    def __getitem__(self, name: str) -> Matrix:
-        if name not in self.values:
-            raise BayeskitError(not_found("variable", name, self.values))
-        return self.values[name]
-
-    def of(self, name: str, state: str) -> Matrix:
-        """Return P(variable = state) of each row."""
-        values = self[name]
-        if state not in self.states[name]:
-            raise BayeskitError(not_found(f"state of {name!r}", state, self.states[name]))
-        return np.asarray(values[:, self.states[name].index(state)])
 
 
 class DynamicNetwork(Result):
@@ -187,7 +159,7 @@ class DynamicNetwork(Result):
     # -- questions --------------------------------------------------------------------------------------------------
 
     def filter(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> SlicePosteriors:
         """Return P(x | rows so far) of each variable and row; memory for messages does not grow with the rows.
 
@@ -199,48 +171,71 @@ class DynamicNetwork(Result):
             Interventions: at that row (counted from 0 in each sequence) the variable is set, whatever its parents.
         group, time, lengths
             Where the table holds several sequences, as in :meth:`HiddenMarkov.fit`.
+        step : number or str, optional
+            The time between two rows, such as ``"1 day"``: gaps are filled with rows of missing cells, and "any" says
+            that only the order matters. Without it unequal steps are an error.
         """
 
         def ask(one: Interface) -> list[dict[str, Matrix]]:
             return [slice_ for message in one.forward() for slice_ in message.slices]
 
-        return self._ask(X, do, group, time, lengths, ask)
+        return self._ask(X, do, Layout(group, time, lengths, step), ask)
 
     def smooth(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> SlicePosteriors:
         """Return P(x | all rows) of each variable and row. Parameters are those of :meth:`filter`."""
-        return self._ask(X, do, group, time, lengths, Interface.smoothed)
+        return self._ask(X, do, Layout(group, time, lengths, step), Interface.smoothed)
 
     def fixed_lag(
-        self, X: Any, lag: int, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self,
+        X: Any,
+        lag: int,
+        *,
+        do: Any = None,
+        group: Any = None,
+        time: Any = None,
+        lengths: Any = None,
+        step: Any = None,
     ) -> SlicePosteriors:
         """Return P(x[t] | rows up to t + lag) of each variable and row. Parameters are those of :meth:`filter`."""
         if not at_least(0, whole=True)[1](lag):
             raise BayeskitError(f"lag must be a whole number of at least 0; got {lag!r}.")
-        return self._ask(X, do, group, time, lengths, lambda one: one.lagged(lag))
+        return self._ask(X, do, Layout(group, time, lengths, step), lambda one: one.lagged(lag))
 
-    def forecast(self, X: Any, steps: int = 1, *, do: Any = None, time: Any = None) -> SlicePosteriors:
-        """Return P(x) of the next slices after the rows of one sequence; ``do`` may set variables in them."""
+    def forecast(
+        self,
+        X: Any,
+        steps: int = 1,
+        *,
+        do: Any = None,
+        group: Any = None,
+        time: Any = None,
+        lengths: Any = None,
+        step: Any = None,
+    ) -> SlicePosteriors:
+        """Return P(x) of the next slices after the last row; ``do`` may set variables in them.
+
+        Of several sequences the next slices of each follow one another, in the order in which groups first come.
+        """
         require_whole("steps", steps)
-        read, codes = self._read(X, None, time, None)
-        if read.n_sequences != 1:
-            raise TableError(f"forecast takes one sequence; X has {read.n_sequences}.")
-        if read.n_rows < self.order:
-            raise TableError(f"forecast needs at least {self.order} rows, the order of the network; got {read.n_rows}.")
-        one = Interface(self._template, codes, self._actions(do, read.n_rows + steps))
-        *_, last = one.forward()
+        read, codes = self._read(X, Layout(group, time, lengths, step))
+        shortest = int(np.diff(read.offsets).min())
+        if shortest < self.order:
+            raise TableError(f"forecast needs at least {self.order} rows, the order of the network; got {shortest}.")
         slices = []
-        for t in range(read.n_rows, read.n_rows + steps):
-            last = one.step(last.interface, t)
-            slices += last.slices
+        for (a, b), one in self._sequences(read, codes, do, steps):
+            *_, last = one.forward()
+            for t in range(b - a, b - a + steps):
+                last = one.step(last.interface, t)
+                slices += last.slices
         return SlicePosteriors(self.states, {name: np.stack([each[name] for each in slices]) for name in self.names})
 
     def most_probable(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> dict[str, NDArray[Any]]:
         """Return the most probable states of all variables and rows together, given the known cells."""
-        read, codes = self._read(X, group, time, lengths)
+        read, codes = self._read(X, Layout(group, time, lengths, step))
         paths = np.empty_like(codes)
         for (a, b), one in self._sequences(read, codes, do):
             paths[a:b] = one.best_path()[0]
@@ -250,10 +245,10 @@ class DynamicNetwork(Result):
         }
 
     def log_likelihood(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> Matrix:
         """Return log P(known cells) of each sequence."""
-        read, codes = self._read(X, group, time, lengths)
+        read, codes = self._read(X, Layout(group, time, lengths, step))
         logs = [
             float(np.sum([message.log_evidence for message in one.forward()]))
             for _, one in self._sequences(read, codes, do)
@@ -272,6 +267,7 @@ class DynamicNetwork(Result):
         group: Any = None,
         time: Any = None,
         lengths: Any = None,
+        step: Any = None,
         kinds: Any = None,
         method: Any = "best",
         score: Any = None,
@@ -296,7 +292,7 @@ class DynamicNetwork(Result):
             How many slices back parents may be.
         within : bool, default True
             Whether there may be arcs within a slice. Without them, time gives every arc its direction.
-        group, time, lengths
+        group, time, lengths, step
             As in :meth:`filter`.
         kinds : dict, optional
             As for `learn_structure`: {"ward": "categorical"} where numbers are names of states.
@@ -319,7 +315,7 @@ class DynamicNetwork(Result):
         ('rain[t-1]',)
         """
         require_whole("order", order)
-        read = read_sequences(X, None, Layout(group, time, lengths), warn=True)
+        read = read_sequences(X, None, Layout(group, time, lengths, step), warn=True)
         rows, windows = slice_windows(read, order, kinds)
         result = learn_transition(
             windows, rows.names, order, within=within, tiers=tiers, blacklist=blacklist, whitelist=whitelist,
@@ -329,7 +325,7 @@ class DynamicNetwork(Result):
         for parent, child in result.arcs:
             parents[child].append(parent)
         net = cls(parents, states=dict(zip(rows.names, rows.states, strict=True)))
-        return net.fitted(X, group=group, time=time, lengths=lengths, smoothing=smoothing)
+        return net.fitted(X, group=group, time=time, lengths=lengths, step=step, smoothing=smoothing)
 
     def fitted(
         self,
@@ -338,6 +334,7 @@ class DynamicNetwork(Result):
         group: Any = None,
         time: Any = None,
         lengths: Any = None,
+        step: Any = None,
         smoothing: Any = 1.0,
         tol: float = 1e-6,
         max_iter: int = 200,
@@ -353,7 +350,7 @@ class DynamicNetwork(Result):
         ----------
         X : table, or list of tables
             Rows are times, columns are variables; cells may be missing, and a variable without a column is hidden.
-        group, time, lengths
+        group, time, lengths, step
             As in :meth:`filter`.
         smoothing : float or prior, default 1.0
             λ, added to each count; or BDeu or Dirichlet.
@@ -366,7 +363,7 @@ class DynamicNetwork(Result):
             Called with a :class:`bayeskit.progress.Step` after each step of EM.
         """
         prior = as_prior(smoothing)
-        read, codes = self._read(X, group, time, lengths, warn=True)
+        read, codes = self._read(X, Layout(group, time, lengths, step), warn=True)
         parts = [codes[a:b] for a, b in pairwise(read.offsets.tolist())]
         template = self._template
 
@@ -438,11 +435,9 @@ class DynamicNetwork(Result):
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def _read(
-        self, X: Any, group: Any, time: Any, lengths: Any, *, warn: bool = False
-    ) -> tuple[Sequences, NDArray[np.int64]]:
+    def _read(self, X: Any, layout: Layout, *, warn: bool = False) -> tuple[Sequences, NDArray[np.int64]]:
         """Return the sequences of a table, and the state codes of all times, of shape (n, n_variables)."""
-        read = read_sequences(X, None, Layout(group, time, lengths), warn=warn)
+        read = read_sequences(X, None, layout, warn=warn)
         strange = [name for name in read.source.names if name not in self.names] if read.source.named else []
         if strange:
             raise TableError(not_found("variable", strange[0], self.names))
@@ -456,15 +451,20 @@ class DynamicNetwork(Result):
                 codes[there, j] = np.where(cells < len(states[j]), cells, -1)
         return read, codes
 
-    def _sequences(self, read: Sequences, codes: NDArray[np.int64], do: Any) -> list[tuple[tuple[int, int], Interface]]:
-        longest = int(np.diff(read.offsets).max())
-        actions = self._actions(do, longest)
-        return [((a, b), Interface(self._template, codes[a:b], actions)) for a, b in pairwise(read.offsets.tolist())]
+    def _sequences(
+        self, read: Sequences, codes: NDArray[np.int64], do: Any, ahead: int = 0
+    ) -> list[tuple[tuple[int, int], Interface]]:
+        actions = self._actions(do, int(np.diff(read.offsets).max()) + ahead)
+        networks: dict[Any, BayesianNetwork] = {}  # compiled once for all sequences
+        return [
+            ((a, b), Interface(self._template, codes[a:b], actions, networks))
+            for a, b in pairwise(read.offsets.tolist())
+        ]
 
     def _ask(
-        self, X: Any, do: Any, group: Any, time: Any, lengths: Any, ask: Callable[[Interface], list[dict[str, Matrix]]]
+        self, X: Any, do: Any, layout: Layout, ask: Callable[[Interface], list[dict[str, Matrix]]]
     ) -> SlicePosteriors:
-        read, codes = self._read(X, group, time, lengths)
+        read, codes = self._read(X, layout)
         slices = [slice_ for _, one in self._sequences(read, codes, do) for slice_ in ask(one)]
         values = {name: read.as_came(np.stack([each[name] for each in slices])) for name in self.names}
         return SlicePosteriors(self.states, values)

@@ -244,3 +244,36 @@ def test_bad_questions_are_refused():
     )
     with pytest.raises(ImpossibleEvidenceError, match="row 1: the evidence up to here has probability 0"):
         certain.smooth({"b": ["no", "yes", "no"]})
+
+
+def weather():
+    return DynamicNetwork(
+        "rain[t-1]->rain[t]; rain[t]->umbrella[t]",
+        tables={"rain[0]": [0.5, 0.5], "rain[t]": [[0.7, 0.3], [0.3, 0.7]], "umbrella[t]": [[0.8, 0.2], [0.1, 0.9]]},
+    )
+
+
+def test_gaps_are_filled_with_rows_in_which_nothing_is_known():
+    net = weather()
+    gap = {"day": [1, 2, 4], "umbrella": ["yes", "yes", "no"]}
+    whole = {"umbrella": ["yes", "yes", None, "no"]}
+    with pytest.raises(TableError, match=r"from 2 to 4 is not one step of 1\. Pass step="):
+        net.filter(gap, time="day")
+    for ask in (net.filter, net.smooth):
+        assert_allclose(ask(gap, time="day", step=1).of("rain", "yes"), ask(whole).of("rain", "yes")[[0, 1, 3]])
+    assert_allclose(net.log_likelihood(gap, time="day", step=1), net.log_likelihood(whole), rtol=1e-12)
+    assert_allclose(
+        net.filter(gap, time="day", step="any").of("rain", "yes"),
+        net.filter({"umbrella": ["yes", "yes", "no"]}).of("rain", "yes"),
+    )
+    filled = net.fitted({**gap, "rain": ["yes", "no", "no"]}, time="day", step=1)
+    assert filled.history is not None  # the row between is hidden, so counts are expected ones
+
+
+def test_each_sequence_has_a_forecast_of_its_own():
+    net = weather()
+    dogs = {"dog": ["a", "a", "b"], "umbrella": ["yes", "no", "yes"]}
+    together = net.forecast(dogs, 2, group="dog").of("rain", "yes")
+    a = net.forecast({"umbrella": ["yes", "no"]}, 2).of("rain", "yes")
+    b = net.forecast({"umbrella": ["yes"]}, 2).of("rain", "yes")
+    assert_allclose(together, [*a, *b], rtol=1e-12)
