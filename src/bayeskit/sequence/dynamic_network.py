@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from bayeskit.errors import BayeskitError, NetworkError, TableError
 from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.history import History
 from bayeskit.explain.model_summary import ModelSummary
-from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.io.model_files import save
 from bayeskit.learn.parameters import at_least, require_whole
 from bayeskit.network.cases import read_cases
@@ -24,10 +24,12 @@ from bayeskit.network.states import schema_of
 from bayeskit.progress import Progress
 from bayeskit.result import Result
 from bayeskit.sequence.interface import Actions, Interface
+from bayeskit.sequence.network_slices import ktbn_of, network_of, template_of
 from bayeskit.sequence.rows import Layout, Sequences, read_sequences
 from bayeskit.sequence.slice_counts import SliceCounts, count_slices, expected_slices
 from bayeskit.sequence.slice_posteriors import SlicePosteriors
 from bayeskit.sequence.slices import Template, read_template
+from bayeskit.sequence.template_parts import template_from_parts, template_parts
 from bayeskit.sequence.transition_structure import at, learn_transition, slice_windows
 from bayeskit.table.names import not_found
 
@@ -53,7 +55,8 @@ class DynamicNetwork(Result):
         By default as the tables show them, or "no" and "yes".
     tables : dict, optional
         ``"weather[0]"`` for the first slice and ``"weather[t]"`` for later ones, parents first, in the order of the
-        arcs. A variable whose parents all exist in a first slice needs no table there. Without any, all are uniform.
+        arcs; or a form such as `NoisyOr` or `Logistic`. A variable whose parents all exist in a first slice needs no
+        table there. Without any, all are uniform.
 
     Attributes
     ----------
@@ -124,8 +127,7 @@ class DynamicNetwork(Result):
     @property
     def tables(self) -> dict[str, Matrix]:
         """The tables: ``weather[0]`` for first slices, ``weather[t]`` for later ones; parents first."""
-        first = {f"{name}[{s}]": tables[name] for s, tables in enumerate(self._template.first) for name in self.names}
-        return {**first, **{f"{name}[t]": self._template.later[name] for name in self.names}}
+        return self._template.tables
 
     @property
     def history(self) -> History | None:
@@ -155,6 +157,35 @@ class DynamicNetwork(Result):
         """Return the Bayesian network of n slices; its variables are ``weather[0]``, ``weather[1]`` and so on."""
         require_whole("n", n)
         return self._template.unrolled(n)
+
+    @classmethod
+    def from_network(cls, net: BayesianNetwork) -> DynamicNetwork:
+        """Return the dynamic network whose slices a plain network shows, named as pyAgrum names them.
+
+        Either ``x0`` and ``xt``, or ``x[0]``, ``x[1]`` and so on; the last slice is that of every later time.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork, DynamicNetwork
+        >>> two = BayesianNetwork("x0->xt", tables={"x0": [0.5, 0.5], "xt": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> DynamicNetwork.from_network(two).parents
+        {'x': ('x[t-1]',)}
+        """
+        return cls._of(template_of(net))
+
+    def to_network(self) -> BayesianNetwork:
+        """Return what :meth:`from_network` reads: ``x0`` and ``xt``, or ``x[0]``, … where parents are further back."""
+        return network_of(self._template)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> DynamicNetwork:
+        """Read a network file of any format whose variables are named as in :meth:`from_network`."""
+        return cls.from_network(BayesianNetwork.read(path))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a network file of any format, with the names of :meth:`to_network`; .jgum is a KTBN of pyAgrum."""
+        as_ktbn = ".jgum" in Path(path).suffixes
+        (ktbn_of(self._template) if as_ktbn else self.to_network()).write(path)
 
     # -- questions --------------------------------------------------------------------------------------------------
 
@@ -395,43 +426,14 @@ class DynamicNetwork(Result):
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""
-        meta = {
-            "names": list(self.names),
-            "states": [list(self._template.states[name]) for name in self.names],
-            "parents": [[list(each) for each in self._template.parents[name]] for name in self.names],
-            "history": None if self._history is None else self._history.to_json(),
-        }
-        return meta, {f"table_{i}": table for i, table in enumerate(self.tables.values())}
+        meta, arrays = template_parts(self._template)
+        return {**meta, "history": None if self._history is None else self._history.to_json()}, arrays
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DynamicNetwork:
         """Read what :meth:`to_parts` gave; everything is checked."""
-        names = expect_field(meta, "names", list)
-        states = dict(zip(names, (tuple(map(str, each)) for each in expect_field(meta, "states", list)), strict=True))
-        parents = {
-            name: tuple((str(p), int(lag)) for p, lag in lagged)
-            for name, lagged in zip(names, expect_field(meta, "parents", list), strict=True)
-        }
-        if len(set(names)) < len(names) or any(
-            p not in states or lag < 0 for lagged in parents.values() for p, lag in lagged
-        ):
-            raise ValueError("a parent is not a variable of the network")
-        empty = Template(tuple(names), states, parents, {}, ())
-
-        numbers = iter(range(len(arrays)))  # tables are in the order of :attr:`tables`
-
-        def table(name: str, members: Sequence[tuple[str, int]]) -> Matrix:
-            values = expect_array(
-                arrays, f"table_{next(numbers)}", np.float64, (*empty.cards(members), len(states[name]))
-            )
-            if (values < 0).any() or not np.allclose(values.sum(axis=-1), 1.0, atol=1e-5):
-                raise ValueError("a table does not hold probabilities")
-            return values
-
-        first = tuple({name: table(name, empty.first_parents(name, s)) for name in names} for s in range(empty.order))
-        later = {name: table(name, parents[name]) for name in names}
-        history = None if meta["history"] is None else History.from_json(meta["history"])
-        return cls._of(Template(empty.names, states, parents, later, first), history)
+        template = template_from_parts(meta, arrays)
+        return cls._of(template, None if meta["history"] is None else History.from_json(meta["history"]))
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
