@@ -129,14 +129,14 @@ def count_scan(
     for name in (group, target, *([time] if time is not None else [])):
         if name not in scan.names:
             raise TableError(not_found("column", name, scan.names))
-    by_group = [hasattr(piece, "by_group") for piece in scan.pieces]
-    if any(by_group):
+    unordered = any(hasattr(piece, "by_group") for piece in scan.pieces)
+    if unordered:
         if time is None:
             raise TableError(f"the rows of {scan.shown} have no order, so that a sequence needs the name of its time=.")
-        pieces = tuple(p.by_group(group, time) if k else p for p, k in zip(scan.pieces, by_group, strict=True))
+        pieces = tuple(p.by_group(group, time) if hasattr(p, "by_group") else p for p in scan.pieces)
         scan = replace(scan, pieces=pieces)
     task = CountSequences(group, count, schema)
-    if schema is None and len(scan.pieces) > 1 and not any(by_group):
+    if schema is None and len(scan.pieces) > 1 and not unordered:
         task = replace(task, schema=_first_schema(scan, task))
     return task.whole(scan.run(task, task.plus))
 
