@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -55,18 +57,20 @@ def train(
     decimal: str | None,
     random_state: int,
     *,
+    report: bool,
     force: bool,
     as_json: bool,
     data: list[str],
 ) -> None:
-    """Fit a chain, say which one and why, and save it."""
+    """Fit a chain, say which one and why, save it and write its report."""
+    from bayeskit.workflow.report.chain_page import write_chain_report
     from bayeskit.workflow.sequences import train_sequences
 
     states = asked.states
     if states != "auto" and not (states.isdecimal() and int(states) >= 1):
         raise typer.BadParameter(f"'auto' or a whole number of at least 1; got {states!r}.", param_hint="--states")
     place = output or place_of(data, asked.target)
-    options.refuse_overwriting(place, data, force=force)
+    place, page = options.places_of_model(place, report, data, force)
     result = train_sequences(
         file,
         group=asked.group,
@@ -80,10 +84,18 @@ def train(
         random_state=random_state,
     )
     result.model.save(place)
+    if page is not None:
+        write_chain_report(page, result, Path(data[0]).name, join(["bayeskit", *sys.argv[1:]]))
     name = type(result.model).__name__
     classes = [str(each) for each in result.model.classes_.tolist()]
     if as_json:
-        screen.say_json({"model": name, "why": result.why, "classes": classes, "saved": str(place)})
+        said: dict[str, Any] = {"model": name, "why": result.why, "classes": classes, "saved": str(place)}
+        if result.held_out is not None:
+            said["held_out"] = {
+                "error": result.held_out.error._asdict(),
+                "log_loss": result.held_out.log_loss._asdict(),
+            }
+        screen.say_json(said)
         return
     left = [note for note in result.notes if not note.used and note.name not in (asked.group, asked.time, asked.target)]
     if left:
@@ -93,7 +105,12 @@ def train(
         screen.say(str(result.model.summary()))
     else:
         screen.say(f"classes: {', '.join(classes)}")
+    if result.held_out is not None:
+        scores = result.held_out
+        screen.say(f"every fifth sequence held out: error {scores.error}, log-loss {scores.log_loss}")
     screen.say(f"model   {place}")
+    if page is not None:
+        screen.say(f"report  {page}")
 
 
 def refuse_chain(path: Path, verb: str, instead: str) -> None:

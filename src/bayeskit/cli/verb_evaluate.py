@@ -44,7 +44,7 @@ def evaluate(
     """Score a model on a table, or on texts, with known classes.
 
     Use rows that the model has not seen: on its own training rows any model looks better than it is. The file may be
-    larger than memory.
+    larger than memory. A chain is judged on whole sequences: the state of each row given all of them, or the class.
 
     Example: bayeskit evaluate play.bayes new-days.csv
 
@@ -52,7 +52,14 @@ def evaluate(
     """
     from bayeskit.workflow.trained import TrainedModel
 
-    sequences.refuse_chain(model, "evaluate", "bayeskit.load(…).score(…) judges whole sequences")
+    chain = sequences.chain_of(model)
+    if chain is not None:
+        sequences.refuse_unused([data], {"--text": text, "--strict": strict}, "a chain")
+        costs = options.read_loss_file(loss, chain.classes_.tolist(), reject)
+        form = (encoding, delimiter, sheet, skip)
+        judged = _of_sequences(chain, data, target, costs, form, decimal, missing)
+        (_say_json if json else _show)(judged, costs is not None)
+        return
     classifier = TrainedModel.load(model, target)
     costs = options.read_loss_file(loss, classifier.classes_.tolist(), reject)
     if texts.is_text_model(classifier.model):
@@ -68,6 +75,26 @@ def evaluate(
             classifier, data, target, costs, (encoding, delimiter, sheet, skip), strict, decimal, missing, json
         )
     (_say_json if json else _show)(judged, costs is not None)
+
+
+def _of_sequences(
+    chain: Any,
+    data: str,
+    target: str | None,
+    costs: Any,
+    form: tuple[str, str | None, str | None, int],
+    decimal: str | None,
+    missing: list[str] | None,
+) -> _Judged:
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow.sequences import evaluate_sequences
+
+    encoding, delimiter, sheet, skip = form
+    words = tuple(missing or ())
+    file = TableFile.open(data, encoding, delimiter, missing=words, keep=True, sheet=sheet, skip=skip)
+    scores, n_unlabelled, truth = evaluate_sequences(chain, file, target, costs, decimal)
+    unit = "row" if type(chain).__name__ == "HiddenMarkov" else "sequence"
+    return _Judged(scores, file.name, unit, n_unlabelled, truth)
 
 
 def _of_table(

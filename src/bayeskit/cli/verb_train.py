@@ -74,7 +74,7 @@ Smoothing = Annotated[
     float | None,
     typer.Option(help="Pseudo-count λ of every classifier that has one; 0 is none.", min=0, show_default=False),
 ]
-Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for chains.")]
+Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model.")]
 DateOrder = Annotated[
     Literal["dmy", "mdy", "ymd"] | None,
     typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
@@ -193,7 +193,7 @@ def train(
         file = TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
         if split_words(words, file.names)[1]:
             raise typer.BadParameter("a chain takes words for all columns.", param_hint="--missing")
-        sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
+        sequences.train(file, output, asked, decimal, random_state, report=report, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)
     plan, target = _plan(folds, models, by, target, smoothing, has_loss=loss is not None or reject is not None)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from dask.base import compute, get_scheduler
 from dask.delayed import delayed
 
-from bayeskit.cluster.groups import Scorer, columns_of, groups_of, hits, mean_of, refuse_in_words
+from bayeskit.cluster.groups import Scorer, columns_of, given_columns, groups_of, hits, mean_of, refuse_in_words
 from bayeskit.errors import TableError
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.frames import open_pandas as scan_pandas
@@ -38,7 +38,16 @@ def on(source: Scan, client: Any = None) -> Scan:
     return replace(source, engine=DaskEngine(client))
 
 
-def fit(model: Any, source: Any, *, target: str, sample_weight: str | None = None, client: Any = None) -> Any:
+def fit(
+    model: Any,
+    source: Any,
+    *,
+    target: str,
+    sample_weight: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    client: Any = None,
+) -> Any:
     """Fit a model on a table that Dask's workers read; the counts are those of one machine.
 
     Parameters
@@ -51,10 +60,12 @@ def fit(model: Any, source: Any, *, target: str, sample_weight: str | None = Non
         The column that holds the labels.
     sample_weight : str, optional
         The column that holds the row weights.
+    group, time : str, optional
+        For a HiddenMarkov: the columns with the sequence and the time of each row. The table is sorted by group.
     client : dask.distributed.Client, optional
         The client whose workers are used; by default the current client or scheduler.
     """
-    return model.fit(on(_scan_of(source), client), target=target, sample_weight=sample_weight)
+    return model.fit(on(_scan_of(source), client), target=target, **given_columns(sample_weight, group, time))
 
 
 def predict(model: Any, source: Any, *, probabilities: bool = False, client: Any = None) -> Any:

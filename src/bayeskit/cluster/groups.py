@@ -91,6 +91,12 @@ class Scorer:
         return map(self, batches)
 
 
+def given_columns(sample_weight: str | None, group: str | None, time: str | None) -> dict[str, str]:
+    """Return the columns that were named, as ``fit`` takes them: a model has some of these arguments only."""
+    named = {"sample_weight": sample_weight, "group": group, "time": time}
+    return {argument: name for argument, name in named.items() if name is not None}
+
+
 def columns_of(model: Any, names: Sequence[str]) -> list[str]:
     """Return the columns that the model reads; others, such as an id, are carried and not read."""
     known = set(model.schema_.names)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_in_words
+from bayeskit.cluster.groups import Scorer, given_columns, groups_of, hits, mean_of, refuse_in_words
 from bayeskit.errors import TableError
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.arrow import ROWS_AT_ONCE
@@ -36,7 +36,16 @@ def on(source: Scan, session: Any) -> Scan:
     return replace(source, engine=SparkEngine(session))
 
 
-def fit(model: Any, source: Any, *, target: str, session: Any = None, sample_weight: str | None = None) -> Any:
+def fit(
+    model: Any,
+    source: Any,
+    *,
+    target: str,
+    session: Any = None,
+    sample_weight: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
+) -> Any:
     """Fit a model on a table that Spark's executors read; the counts are those of one machine.
 
     Parameters
@@ -51,8 +60,11 @@ def fit(model: Any, source: Any, *, target: str, session: Any = None, sample_wei
         The session whose executors are used; a frame has its own.
     sample_weight : str, optional
         The column that holds the row weights.
+    group, time : str, optional
+        For a HiddenMarkov: the columns with the sequence and the time of each row. Files are sorted by group; a frame
+        is put in order by Spark.
     """
-    return model.fit(_with_session(source, session), target=target, sample_weight=sample_weight)
+    return model.fit(_with_session(source, session), target=target, **given_columns(sample_weight, group, time))
 
 
 def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
@@ -83,6 +95,11 @@ class FramePiece:
     frame: Any
     name: str = "the Spark frame"
     n_rows: int | None = None
+
+    def by_group(self, group: str, time: str) -> FramePiece:
+        """Return the frame in which each group is whole in one partition, its rows in the order of time."""
+        group, time = (f"`{name.replace('`', '``')}`" for name in (group, time))
+        return replace(self, frame=self.frame.repartition(group).sortWithinPartitions(group, time))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Collect the rows in this process: only for small frames."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from bayeskit.errors import BayeskitError, NetworkError, TableError
 from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.history import History
 from bayeskit.explain.model_summary import ModelSummary
-from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.io.model_files import save
 from bayeskit.learn.parameters import at_least, require_whole
 from bayeskit.network.cases import read_cases
@@ -25,41 +24,16 @@ from bayeskit.network.states import schema_of
 from bayeskit.progress import Progress
 from bayeskit.result import Result
 from bayeskit.sequence.interface import Actions, Interface
+from bayeskit.sequence.network_slices import ktbn_of, network_of, template_of
 from bayeskit.sequence.rows import Layout, Sequences, read_sequences
 from bayeskit.sequence.slice_counts import SliceCounts, count_slices, expected_slices
+from bayeskit.sequence.slice_posteriors import SlicePosteriors
 from bayeskit.sequence.slices import Template, read_template
+from bayeskit.sequence.template_parts import template_from_parts, template_parts
 from bayeskit.sequence.transition_structure import at, learn_transition, slice_windows
 from bayeskit.table.names import not_found
 
 Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, repr=False)
-class SlicePosteriors(Result):
-    """P(x) of each variable in each row.
-
-    Attributes
-    ----------
-    states : dict of variable to tuple of str
-        The states of each variable.
-    values : dict of variable to float array of shape (n_rows, n_states)
-        Their probabilities, in the order of the rows of the table.
-    """
-
-    states: dict[str, tuple[str, ...]]
-    values: dict[str, Matrix]
-
-    def __getitem__(self, name: str) -> Matrix:
-        if name not in self.values:
-            raise BayeskitError(not_found("variable", name, self.values))
-        return self.values[name]
-
-    def of(self, name: str, state: str) -> Matrix:
-        """Return P(variable = state) of each row."""
-        values = self[name]
-        if state not in self.states[name]:
-            raise BayeskitError(not_found(f"state of {name!r}", state, self.states[name]))
-        return np.asarray(values[:, self.states[name].index(state)])
 
 
 class DynamicNetwork(Result):
@@ -81,7 +55,8 @@ class DynamicNetwork(Result):
         By default as the tables show them, or "no" and "yes".
     tables : dict, optional
         ``"weather[0]"`` for the first slice and ``"weather[t]"`` for later ones, parents first, in the order of the
-        arcs. A variable whose parents all exist in a first slice needs no table there. Without any, all are uniform.
+        arcs; or a form such as `NoisyOr` or `Logistic`. A variable whose parents all exist in a first slice needs no
+        table there. Without any, all are uniform.
 
     Attributes
     ----------
@@ -152,8 +127,7 @@ class DynamicNetwork(Result):
     @property
     def tables(self) -> dict[str, Matrix]:
         """The tables: ``weather[0]`` for first slices, ``weather[t]`` for later ones; parents first."""
-        first = {f"{name}[{s}]": tables[name] for s, tables in enumerate(self._template.first) for name in self.names}
-        return {**first, **{f"{name}[t]": self._template.later[name] for name in self.names}}
+        return self._template.tables
 
     @property
     def history(self) -> History | None:
@@ -184,10 +158,39 @@ class DynamicNetwork(Result):
         require_whole("n", n)
         return self._template.unrolled(n)
 
+    @classmethod
+    def from_network(cls, net: BayesianNetwork) -> DynamicNetwork:
+        """Return the dynamic network whose slices a plain network shows, named as pyAgrum names them.
+
+        Either ``x0`` and ``xt``, or ``x[0]``, ``x[1]`` and so on; the last slice is that of every later time.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork, DynamicNetwork
+        >>> two = BayesianNetwork("x0->xt", tables={"x0": [0.5, 0.5], "xt": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> DynamicNetwork.from_network(two).parents
+        {'x': ('x[t-1]',)}
+        """
+        return cls._of(template_of(net))
+
+    def to_network(self) -> BayesianNetwork:
+        """Return what :meth:`from_network` reads: ``x0`` and ``xt``, or ``x[0]``, … where parents are further back."""
+        return network_of(self._template)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> DynamicNetwork:
+        """Read a network file of any format whose variables are named as in :meth:`from_network`."""
+        return cls.from_network(BayesianNetwork.read(path))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a network file of any format, with the names of :meth:`to_network`; .jgum is a KTBN of pyAgrum."""
+        as_ktbn = ".jgum" in Path(path).suffixes
+        (ktbn_of(self._template) if as_ktbn else self.to_network()).write(path)
+
     # -- questions --------------------------------------------------------------------------------------------------
 
     def filter(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> SlicePosteriors:
         """Return P(x | rows so far) of each variable and row; memory for messages does not grow with the rows.
 
@@ -199,48 +202,71 @@ class DynamicNetwork(Result):
             Interventions: at that row (counted from 0 in each sequence) the variable is set, whatever its parents.
         group, time, lengths
             Where the table holds several sequences, as in :meth:`HiddenMarkov.fit`.
+        step : number or str, optional
+            The time between two rows, such as ``"1 day"``: gaps are filled with rows of missing cells, and "any" says
+            that only the order matters. Without it unequal steps are an error.
         """
 
         def ask(one: Interface) -> list[dict[str, Matrix]]:
             return [slice_ for message in one.forward() for slice_ in message.slices]
 
-        return self._ask(X, do, group, time, lengths, ask)
+        return self._ask(X, do, Layout(group, time, lengths, step), ask)
 
     def smooth(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> SlicePosteriors:
         """Return P(x | all rows) of each variable and row. Parameters are those of :meth:`filter`."""
-        return self._ask(X, do, group, time, lengths, Interface.smoothed)
+        return self._ask(X, do, Layout(group, time, lengths, step), Interface.smoothed)
 
     def fixed_lag(
-        self, X: Any, lag: int, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self,
+        X: Any,
+        lag: int,
+        *,
+        do: Any = None,
+        group: Any = None,
+        time: Any = None,
+        lengths: Any = None,
+        step: Any = None,
     ) -> SlicePosteriors:
         """Return P(x[t] | rows up to t + lag) of each variable and row. Parameters are those of :meth:`filter`."""
         if not at_least(0, whole=True)[1](lag):
             raise BayeskitError(f"lag must be a whole number of at least 0; got {lag!r}.")
-        return self._ask(X, do, group, time, lengths, lambda one: one.lagged(lag))
+        return self._ask(X, do, Layout(group, time, lengths, step), lambda one: one.lagged(lag))
 
-    def forecast(self, X: Any, steps: int = 1, *, do: Any = None, time: Any = None) -> SlicePosteriors:
-        """Return P(x) of the next slices after the rows of one sequence; ``do`` may set variables in them."""
+    def forecast(
+        self,
+        X: Any,
+        steps: int = 1,
+        *,
+        do: Any = None,
+        group: Any = None,
+        time: Any = None,
+        lengths: Any = None,
+        step: Any = None,
+    ) -> SlicePosteriors:
+        """Return P(x) of the next slices after the last row; ``do`` may set variables in them.
+
+        Of several sequences the next slices of each follow one another, in the order in which groups first come.
+        """
         require_whole("steps", steps)
-        read, codes = self._read(X, None, time, None)
-        if read.n_sequences != 1:
-            raise TableError(f"forecast takes one sequence; X has {read.n_sequences}.")
-        if read.n_rows < self.order:
-            raise TableError(f"forecast needs at least {self.order} rows, the order of the network; got {read.n_rows}.")
-        one = Interface(self._template, codes, self._actions(do, read.n_rows + steps))
-        *_, last = one.forward()
+        read, codes = self._read(X, Layout(group, time, lengths, step))
+        shortest = int(np.diff(read.offsets).min())
+        if shortest < self.order:
+            raise TableError(f"forecast needs at least {self.order} rows, the order of the network; got {shortest}.")
         slices = []
-        for t in range(read.n_rows, read.n_rows + steps):
-            last = one.step(last.interface, t)
-            slices += last.slices
+        for (a, b), one in self._sequences(read, codes, do, steps):
+            *_, last = one.forward()
+            for t in range(b - a, b - a + steps):
+                last = one.step(last.interface, t)
+                slices += last.slices
         return SlicePosteriors(self.states, {name: np.stack([each[name] for each in slices]) for name in self.names})
 
     def most_probable(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> dict[str, NDArray[Any]]:
         """Return the most probable states of all variables and rows together, given the known cells."""
-        read, codes = self._read(X, group, time, lengths)
+        read, codes = self._read(X, Layout(group, time, lengths, step))
         paths = np.empty_like(codes)
         for (a, b), one in self._sequences(read, codes, do):
             paths[a:b] = one.best_path()[0]
@@ -250,10 +276,10 @@ class DynamicNetwork(Result):
         }
 
     def log_likelihood(
-        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None, step: Any = None
     ) -> Matrix:
         """Return log P(known cells) of each sequence."""
-        read, codes = self._read(X, group, time, lengths)
+        read, codes = self._read(X, Layout(group, time, lengths, step))
         logs = [
             float(np.sum([message.log_evidence for message in one.forward()]))
             for _, one in self._sequences(read, codes, do)
@@ -272,6 +298,7 @@ class DynamicNetwork(Result):
         group: Any = None,
         time: Any = None,
         lengths: Any = None,
+        step: Any = None,
         kinds: Any = None,
         method: Any = "best",
         score: Any = None,
@@ -296,7 +323,7 @@ class DynamicNetwork(Result):
             How many slices back parents may be.
         within : bool, default True
             Whether there may be arcs within a slice. Without them, time gives every arc its direction.
-        group, time, lengths
+        group, time, lengths, step
             As in :meth:`filter`.
         kinds : dict, optional
             As for `learn_structure`: {"ward": "categorical"} where numbers are names of states.
@@ -319,7 +346,7 @@ class DynamicNetwork(Result):
         ('rain[t-1]',)
         """
         require_whole("order", order)
-        read = read_sequences(X, None, Layout(group, time, lengths), warn=True)
+        read = read_sequences(X, None, Layout(group, time, lengths, step), warn=True)
         rows, windows = slice_windows(read, order, kinds)
         result = learn_transition(
             windows, rows.names, order, within=within, tiers=tiers, blacklist=blacklist, whitelist=whitelist,
@@ -329,7 +356,7 @@ class DynamicNetwork(Result):
         for parent, child in result.arcs:
             parents[child].append(parent)
         net = cls(parents, states=dict(zip(rows.names, rows.states, strict=True)))
-        return net.fitted(X, group=group, time=time, lengths=lengths, smoothing=smoothing)
+        return net.fitted(X, group=group, time=time, lengths=lengths, step=step, smoothing=smoothing)
 
     def fitted(
         self,
@@ -338,6 +365,7 @@ class DynamicNetwork(Result):
         group: Any = None,
         time: Any = None,
         lengths: Any = None,
+        step: Any = None,
         smoothing: Any = 1.0,
         tol: float = 1e-6,
         max_iter: int = 200,
@@ -353,7 +381,7 @@ class DynamicNetwork(Result):
         ----------
         X : table, or list of tables
             Rows are times, columns are variables; cells may be missing, and a variable without a column is hidden.
-        group, time, lengths
+        group, time, lengths, step
             As in :meth:`filter`.
         smoothing : float or prior, default 1.0
             λ, added to each count; or BDeu or Dirichlet.
@@ -366,7 +394,7 @@ class DynamicNetwork(Result):
             Called with a :class:`bayeskit.progress.Step` after each step of EM.
         """
         prior = as_prior(smoothing)
-        read, codes = self._read(X, group, time, lengths, warn=True)
+        read, codes = self._read(X, Layout(group, time, lengths, step), warn=True)
         parts = [codes[a:b] for a, b in pairwise(read.offsets.tolist())]
         template = self._template
 
@@ -401,51 +429,20 @@ class DynamicNetwork(Result):
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""
-        meta = {
-            "names": list(self.names),
-            "states": [list(self._template.states[name]) for name in self.names],
-            "parents": [[list(each) for each in self._template.parents[name]] for name in self.names],
-            "history": None if self._history is None else self._history.to_json(),
-        }
-        return meta, {f"table_{i}": table for i, table in enumerate(self.tables.values())}
+        meta, arrays = template_parts(self._template)
+        return {**meta, "history": None if self._history is None else self._history.to_json()}, arrays
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DynamicNetwork:
         """Read what :meth:`to_parts` gave; everything is checked."""
-        names = expect_field(meta, "names", list)
-        states = dict(zip(names, (tuple(map(str, each)) for each in expect_field(meta, "states", list)), strict=True))
-        parents = {
-            name: tuple((str(p), int(lag)) for p, lag in lagged)
-            for name, lagged in zip(names, expect_field(meta, "parents", list), strict=True)
-        }
-        if len(set(names)) < len(names) or any(
-            p not in states or lag < 0 for lagged in parents.values() for p, lag in lagged
-        ):
-            raise ValueError("a parent is not a variable of the network")
-        empty = Template(tuple(names), states, parents, {}, ())
-
-        numbers = iter(range(len(arrays)))  # tables are in the order of :attr:`tables`
-
-        def table(name: str, members: Sequence[tuple[str, int]]) -> Matrix:
-            values = expect_array(
-                arrays, f"table_{next(numbers)}", np.float64, (*empty.cards(members), len(states[name]))
-            )
-            if (values < 0).any() or not np.allclose(values.sum(axis=-1), 1.0, atol=1e-5):
-                raise ValueError("a table does not hold probabilities")
-            return values
-
-        first = tuple({name: table(name, empty.first_parents(name, s)) for name in names} for s in range(empty.order))
-        later = {name: table(name, parents[name]) for name in names}
-        history = None if meta["history"] is None else History.from_json(meta["history"])
-        return cls._of(Template(empty.names, states, parents, later, first), history)
+        template = template_from_parts(meta, arrays)
+        return cls._of(template, None if meta["history"] is None else History.from_json(meta["history"]))
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def _read(
-        self, X: Any, group: Any, time: Any, lengths: Any, *, warn: bool = False
-    ) -> tuple[Sequences, NDArray[np.int64]]:
+    def _read(self, X: Any, layout: Layout, *, warn: bool = False) -> tuple[Sequences, NDArray[np.int64]]:
         """Return the sequences of a table, and the state codes of all times, of shape (n, n_variables)."""
-        read = read_sequences(X, None, Layout(group, time, lengths), warn=warn)
+        read = read_sequences(X, None, layout, warn=warn)
         strange = [name for name in read.source.names if name not in self.names] if read.source.named else []
         if strange:
             raise TableError(not_found("variable", strange[0], self.names))
@@ -459,15 +456,20 @@ class DynamicNetwork(Result):
                 codes[there, j] = np.where(cells < len(states[j]), cells, -1)
         return read, codes
 
-    def _sequences(self, read: Sequences, codes: NDArray[np.int64], do: Any) -> list[tuple[tuple[int, int], Interface]]:
-        longest = int(np.diff(read.offsets).max())
-        actions = self._actions(do, longest)
-        return [((a, b), Interface(self._template, codes[a:b], actions)) for a, b in pairwise(read.offsets.tolist())]
+    def _sequences(
+        self, read: Sequences, codes: NDArray[np.int64], do: Any, ahead: int = 0
+    ) -> list[tuple[tuple[int, int], Interface]]:
+        actions = self._actions(do, int(np.diff(read.offsets).max()) + ahead)
+        networks: dict[Any, BayesianNetwork] = {}  # compiled once for all sequences
+        return [
+            ((a, b), Interface(self._template, codes[a:b], actions, networks))
+            for a, b in pairwise(read.offsets.tolist())
+        ]
 
     def _ask(
-        self, X: Any, do: Any, group: Any, time: Any, lengths: Any, ask: Callable[[Interface], list[dict[str, Matrix]]]
+        self, X: Any, do: Any, layout: Layout, ask: Callable[[Interface], list[dict[str, Matrix]]]
     ) -> SlicePosteriors:
-        read, codes = self._read(X, group, time, lengths)
+        read, codes = self._read(X, layout)
         slices = [slice_ for _, one in self._sequences(read, codes, do) for slice_ in ask(one)]
         values = {name: read.as_came(np.stack([each[name] for each in slices])) for name in self.names}
         return SlicePosteriors(self.states, values)

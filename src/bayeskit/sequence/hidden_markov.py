@@ -27,7 +27,7 @@ from bayeskit.sequence.counts import SequenceCounts, count_steps, gaussian_colum
 from bayeskit.sequence.expected import HiddenRows
 from bayeskit.sequence.learning import Candidate, Climb, HiddenSequences, Record
 from bayeskit.sequence.rows import Layout, Sequences, matched, read_sequences
-from bayeskit.sequence.scanned import whole_sequences
+from bayeskit.sequence.scanned import count_scan
 from bayeskit.sequence.state import ChainState
 from bayeskit.sequence.transitions import allowed_states, refuse_transitions
 from bayeskit.table.encode import encode
@@ -73,8 +73,8 @@ class HiddenMarkov(ChainQuestions, ChainParameters):
     unseen : {"ignore", "error", "smooth"}, default "ignore"
         What a value does that was not seen in ``fit``: it counts as missing, is an error, or has a share of its own.
     step : number, str or None, default None
-        The time between two rows, such as ``"1 day"`` or 0.5: gaps are filled with rows of missing cells. None means
-        that all steps are equal (a gap is an error), "any" that only the order matters.
+        The time between two rows, such as ``"1 day"``, ``"1 month"`` or 0.5: gaps are filled with rows of missing
+        cells. None means that all steps are equal (a gap is an error), "any" that only the order matters.
     max_states : int, default 10
         The largest number that "auto" tries; it stops earlier after three numbers in a row that are no better.
     n_init : int, default 5
@@ -185,14 +185,7 @@ class HiddenMarkov(ChainQuestions, ChainParameters):
         """Count the sequences of a scan that is sorted by group, some at a time."""
         if y is not None or layout.lengths is not None or not isinstance(layout.time, str | None):
             raise TableError("a scan names its columns: pass group=, time= and target= as names, and no y or lengths.")
-        counts: SequenceCounts | None = None
-        for table in whole_sequences(scan, layout.group, target):
-            known = schema if counts is None else counts.schema
-            read = self._labelled(read_sequences(table, None, layout, target), table, known)
-            part = self._counted(read, known)
-            counts = part if counts is None else counts + part
-        assert counts is not None
-        return counts
+        return count_scan(scan, layout.group, layout.time, target, _CountTable(self, layout, target), schema)
 
     def _learned_from(
         self,
@@ -452,6 +445,19 @@ class HiddenMarkov(ChainQuestions, ChainParameters):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.target_tags.required = False
+
+
+@dataclass(frozen=True)
+class _CountTable:
+    """Counts the sequences of a table of a scan; it is sent to whoever has the rows."""
+
+    settings: HiddenMarkov
+    layout: Layout
+    target: str | None
+
+    def __call__(self, table: Any, schema: Schema | None) -> SequenceCounts:
+        read = read_sequences(table, None, self.layout, self.target)
+        return self.settings._counted(self.settings._labelled(read, table, schema), schema)
 
 
 def _renamed(counts: Any, classes: NDArray[Any]) -> Any:

@@ -43,11 +43,19 @@ class Interface:
         State codes; −1 where a cell is not known.
     actions : dict of time to dict of variable to state, optional
         Interventions: at that time the variable is set, whatever its parents.
+    networks : dict, optional
+        Networks of slices that were compiled for other sequences of the same template; new ones are added.
     """
 
-    def __init__(self, template: Template, rows: NDArray[np.int64], actions: Actions | None = None) -> None:
+    def __init__(
+        self,
+        template: Template,
+        rows: NDArray[np.int64],
+        actions: Actions | None = None,
+        networks: dict[Any, BayesianNetwork] | None = None,
+    ) -> None:
         self.template, self.rows, self.actions = template, rows, dict(actions or {})
-        self._networks: dict[Any, BayesianNetwork] = {}
+        self._networks = {} if networks is None else networks
         self.n_first = min(template.order, len(rows))
 
     # -- networks ---------------------------------------------------------------------------------------------------

@@ -209,6 +209,11 @@ def _split(X: Any, wanted: list[Any], fitting: bool) -> tuple[list[Any], Source]
     if is_records(X):
         X = records_to_columns(X)
     names = given_names(X) if not isinstance(X, Source) else X.names
+    if names and not isinstance(X, Mapping | Source) and as_frame(X) is None:
+        raise TableError(
+            f"{type(X).__module__.split('.')[0]}'s {type(X).__name__} is not a table in memory; pass "
+            "bayeskit.scan(…) of it, sorted by group."
+        )
     columns: list[Any] = []
     drop: list[str] = []
     for each in wanted:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.arcs import Sketch, read_arcs
+from bayeskit.network.cpd.distribution import Family, Form, table_fits
 from bayeskit.network.cpd.given_table import read_cpd_table, states_of
+from bayeskit.network.cpd.written_form import WrittenForm
 from bayeskit.network.network import BayesianNetwork
 
 _AT_TIME = re.compile(r"\[t(?:\s*-\s*(\d+))?\]")
@@ -50,6 +52,12 @@ class Template:
     def first_parents(self, name: str, slice_: int) -> tuple[Lagged, ...]:
         """Return the parents of a variable that exist in one of the first slices."""
         return tuple((parent, lag) for parent, lag in self.parents[name] if lag <= slice_)
+
+    @property
+    def tables(self) -> dict[str, NDArray[np.float64]]:
+        """The tables: ``weather[0]`` for first slices, ``weather[t]`` for later ones; parents first."""
+        first = {f"{name}[{s}]": tables[name] for s, tables in enumerate(self.first) for name in self.names}
+        return {**first, **{f"{name}[t]": self.later[name] for name in self.names}}
 
     def cards(self, members: Sequence[Lagged]) -> tuple[int, ...]:
         """Return the number of states of each member."""
@@ -198,7 +206,10 @@ def _with_tables(template: Template, given: dict[str, Any] | None) -> Template:
         used.add(key)
         labels = [f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in parents]
         states = {label: template.states[p] for label, (p, _) in zip(labels, parents, strict=True)}
-        read = np.asarray(read_cpd_table(key, labels, {**states, key: template.states[name]}, given[key]), dtype=float)
+        read = given[key]
+        if isinstance(read, WrittenForm):
+            read = bound_values(read, key, template.states[name], states)
+        read = np.asarray(read_cpd_table(key, labels, {**states, key: template.states[name]}, read), dtype=float)
         if read.shape != shape:
             raise NetworkError(f"the table of {key!r} must have the shape {shape}, parents first; got {read.shape}.")
         if (read < 0).any() or not np.allclose(read.sum(axis=-1), 1.0, atol=1e-5):
@@ -218,3 +229,22 @@ def _with_tables(template: Template, given: dict[str, Any] | None) -> Template:
     if strange:
         raise NetworkError(f"tables has {sorted(strange)[0]!r}, which is no variable of the first or of later slices.")
     return Template(template.names, template.states, template.parents, later, tuple(first))
+
+
+def bound_values(
+    form: WrittenForm, name: str, states: Sequence[str], parents: Mapping[str, Sequence[str]]
+) -> NDArray[np.float64]:
+    """Return the table of a form such as `NoisyOr`, whose parents are written as ``rain[t-1]``."""
+    shape = (*(len(each) for each in parents.values()), len(states))
+    if not table_fits(shape):
+        raise NetworkError(
+            f"{name!r} has {len(parents)} parents, and its table, which a dynamic network needs, would be too large."
+        )
+    distribution = form.bound(
+        Family(name, tuple(states), tuple(parents), tuple(tuple(each) for each in parents.values()))
+    )
+    if not isinstance(distribution, Form):
+        raise NetworkError(
+            f"{name!r}: a dynamic network takes tables and forms that have one; got {type(form).__name__}."
+        )
+    return np.asarray(distribution.values)

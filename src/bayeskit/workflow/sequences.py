@@ -16,6 +16,8 @@ from bayeskit.table.read import Source, read_values
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayeskit.decide.loss import Loss
+    from bayeskit.decide.scores import Scores
     from bayeskit.table.files import TableFile
     from bayeskit.table.read_result import ColumnNote
 
@@ -27,6 +29,9 @@ class SequenceTraining:
     model: Any
     why: str
     notes: tuple[ColumnNote, ...]
+    source: Source  # the rows, with the columns that say where they belong
+    held_out: Scores | None = None  # of every fifth sequence, by a model that had not seen it
+    unit: str = "row"
 
 
 def train_sequences(
@@ -72,25 +77,78 @@ def train_sequences(
         model = HiddenMarkov(**settings)
         why = f"{target!r} changes within a sequence: it is the state of each row"
     model.fit(source, group=group, time=time, target=target)
-    return SequenceTraining(model, why, notes)
+    held_out, unit = None, "sequence" if isinstance(model, SequenceClassifier) else "row"
+    if group is not None and target is not None:
+        held_out = _held_out(model, source, _cells(raw, group), _cells(raw, target))
+    return SequenceTraining(model, why, notes, source, held_out, unit)
+
+
+def _held_out(model: Any, source: Source, groups: list[Any], truth: list[Any]) -> Scores | None:
+    """Judge every fifth sequence by a model of the others; None where they cannot show what all rows show."""
+    names = list(dict.fromkeys(groups))
+    test_names = set(names[4::5])
+    is_test = np.array([name in test_names for name in groups])
+    learned = {truth[i] for i in np.flatnonzero(~is_test)}
+    if not test_names or any(truth[i] not in learned for i in np.flatnonzero(is_test)):
+        return None
+    (group, time), target = model._fitted.layout, model.target_
+    rest = model.__class__(**model.get_params(deep=False))
+    rest.fit(source.take(np.flatnonzero(~is_test)), group=group, time=time, target=target)
+    test = source.take(np.flatnonzero(is_test)).without(target)
+    scores, _ = _scored(rest, test, [groups[i] for i in np.flatnonzero(is_test)],
+                        [truth[i] for i in np.flatnonzero(is_test)])  # fmt: skip
+    return scores
+
+
+def _scored(
+    model: Any, source: Source, groups: list[Any], truth: list[Any], loss: Loss | None = None
+) -> tuple[Scores, int]:
+    """Return the scores of states or classes, and how many had no label."""
+    from bayeskit.decide.scores import Scores
+
+    if isinstance(model, SequenceClassifier):
+        posterior = model.predict_proba(source)
+        truth = list(dict(zip(reversed(groups), reversed(truth), strict=True)).values())[::-1]
+    else:
+        posterior = model.smooth(source)
+    classes = model.classes_.tolist()
+    place = {str(label): k for k, label in enumerate(classes)}
+    strange = next((label for label in truth if label is not None and str(label) not in place), None)
+    if strange is not None:
+        raise TableError(f"{model.target_ or 'the target'!r} has the value {strange!r}, which the model does not know; "
+                         f"it knows {', '.join(map(repr, classes[:8]))}.")  # fmt: skip
+    known = np.array([label is not None for label in truth], dtype=bool)
+    codes = np.array([place[str(label)] for label in truth if label is not None], dtype=np.int64)
+    if not len(codes):
+        raise TableError("no row has a label, so there is nothing to judge.")
+    return Scores.of(posterior[known], codes, classes, loss), int((~known).sum())
+
+
+def evaluate_sequences(
+    model: Any, file: TableFile, target: str | None = None, loss: Loss | None = None, decimal: str | None = None
+) -> tuple[Scores, int, str]:
+    """Return the scores of the states of a file's rows, or of the classes of its sequences; how many had no label.
+
+    A state is judged given all rows of its sequence. The last value is the column of the truth.
+    """
+    raw, source = _read_for(model, file, decimal)
+    target = target or model.target_
+    if target is None:
+        raise TableError("the states of this model were hidden; name the column that holds the truth by --target.")
+    file.refuse_absent([target])
+    group = model._fitted.layout[0]
+    groups = _cells(raw, group) if group in raw.column_names else [0] * raw.num_rows
+    scores, n_unlabelled = _scored(model, source, groups, _cells(raw, target), loss)
+    return scores, n_unlabelled, target
 
 
 def predict_sequences(model: Any, file: TableFile, decimal: str | None = None) -> pa.Table:
     """Return the file with the state of each row and its probability, or each sequence with its class."""
     import pyarrow as pa
 
-    from bayeskit.kinds.infer import infer_kinds, read_features
-    from bayeskit.kinds.written import read_columns
-
-    state, wanted = model._fitted, list(model.schema_.names)
-    raw = file.read_written()
-    file.refuse_absent(wanted)
+    raw, source = _read_for(model, file, decimal)
+    state = model._fitted
     places = [name for name in state.layout if name is not None and name in raw.column_names]
-    others = [name for name in raw.column_names if name not in wanted]
-    kinds = {v.name: "categorical" if v.is_discrete and not v.is_binned else "numeric" for v in model.schema_}
-    written = read_columns(raw, "", kinds, others, decimal=decimal, **file.form)
-    notes = infer_kinds(written.table, "", others, kinds, written)
-    source = _with_columns(read_features(written.table, notes).source.select(tuple(wanted)), raw, places)
     if isinstance(model, SequenceClassifier):
         posterior = model.predict_proba(source)
         names = list(dict.fromkeys(_cells(raw, state.layout[0]))) if state.layout[0] in places else [0]
@@ -104,6 +162,22 @@ def predict_sequences(model: Any, file: TableFile, decimal: str | None = None) -
     name = f"{model.target_ or 'state'}_predicted"
     best = posterior[np.arange(len(path)), np.searchsorted(model.states_, path)]
     return raw.append_column(name, pa.array(path.tolist())).append_column(f"{name}_probability", pa.array(best))
+
+
+def _read_for(model: Any, file: TableFile, decimal: str | None) -> tuple[pa.Table, Source]:
+    """Return a file as it is, and the columns that a chain reads, with those that say where rows belong."""
+    from bayeskit.kinds.infer import infer_kinds, read_features
+    from bayeskit.kinds.written import read_columns
+
+    wanted = list(model.schema_.names)
+    raw = file.read_written()
+    file.refuse_absent(wanted)
+    places = [name for name in model._fitted.layout if name is not None and name in raw.column_names]
+    others = [name for name in raw.column_names if name not in wanted]
+    kinds = {v.name: "categorical" if v.is_discrete and not v.is_binned else "numeric" for v in model.schema_}
+    written = read_columns(raw, "", kinds, others, decimal=decimal, **file.form)
+    notes = infer_kinds(written.table, "", others, kinds, written)
+    return raw, _with_columns(read_features(written.table, notes).source.select(tuple(wanted)), raw, places)
 
 
 def _with_columns(source: Source, raw: pa.Table, names: Collection[str]) -> Source:

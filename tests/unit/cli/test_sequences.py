@@ -105,3 +105,90 @@ def test_a_target_of_one_class_is_refused_as_in_tables(stays, capsys):
         capsys.readouterr().err.split()
     )
     assert not (stays / "one-same.bayes").exists()
+
+
+@pytest.fixture
+def trained(stays):
+    places = ["--group", "patient", "--time", "day"]
+    assert run(["train", "stays.csv", *places, "--target", "stage", "--ignore", "outcome", "-o", "stage.bayes"]) == 0
+    options = ["--target", "outcome", "--ignore", "stage", "--states", "2", "-o", "outcome.bayes"]
+    assert run(["train", "stays.csv", *places, *options]) == 0
+    options = ["--ignore", "stage", "--ignore", "outcome", "-o", "hidden.bayes"]
+    assert run(["train", "stays.csv", *places, *options]) == 0
+    return stays
+
+
+def test_a_report_says_what_the_chain_has_learned_and_how_good_it_is(trained, capsys):
+    page = (trained / "stage.html").read_text(encoding="utf-8")
+    model = bayeskit.load(trained / "stage.bayes")
+    for p in model.transitions_.ravel():
+        assert f"{p:.4f}" in page
+    for words in ("every fifth sequence", "What each state looks like", "P(cough | stage)", "Confusion matrix", "<svg"):
+        assert words in page
+    assert "Number of states" in (trained / "hidden.html").read_text(encoding="utf-8")
+    assert "States of class bad" in (trained / "outcome.html").read_text(encoding="utf-8")
+
+
+def test_held_out_sequences_were_not_learned_from(stays, capsys):
+    options = [
+        "--group",
+        "patient",
+        "--time",
+        "day",
+        "--target",
+        "stage",
+        "--ignore",
+        "outcome",
+        "--no-report",
+        "--json",
+    ]
+    capsys.readouterr()
+    assert run(["train", "stays.csv", *options]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert not (stays / "stays-stage.html").exists()
+    # The fifth and the tenth of twelve patients, by a model of the other ten in Python.
+    with (stays / "stays.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    test = [row["patient"] in ("p4", "p9") for row in rows]
+    columns = {
+        "patient": [row["patient"] for row in rows],
+        "day": [row["day"] for row in rows],
+        "heat": np.array([float(row["heat"] or "nan") for row in rows]),
+        "cough": [row["cough"] for row in rows],
+    }
+
+    def part(wanted):
+        return {
+            name: [cell for cell, is_test in zip(cells, test, strict=True) if is_test == wanted]
+            for name, cells in columns.items()
+        }
+
+    stage = [row["stage"] for row in rows]
+    model = bayeskit.HiddenMarkov().fit(
+        part(False), [s for s, t in zip(stage, test, strict=True) if not t], group="patient", time="day"
+    )
+    truth = [s for s, t in zip(stage, test, strict=True) if t]
+    posterior = model.smooth(part(True))
+    log_loss = -np.log(posterior[np.arange(len(truth)), np.searchsorted(model.states_, truth)]).mean()
+    assert said["held_out"]["log_loss"]["value"] == pytest.approx(log_loss, rel=1e-9)
+
+
+def test_a_chain_is_judged_on_whole_sequences(trained, capsys):
+    capsys.readouterr()
+    assert run(["evaluate", "stage.bayes", "stays.csv", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert run(["predict", "stage.bayes", "stays.csv", "-o", "out.csv"]) == 0
+    with (trained / "out.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    wrong = np.mean([row["stage"] != row["stage_predicted"] for row in rows])
+    assert said["rows"] == 120
+    assert said["error"]["value"] == pytest.approx(wrong, abs=2 / 120)  # smoothed states, not the best path
+    capsys.readouterr()
+    assert run(["evaluate", "outcome.bayes", "stays.csv", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["sequences"] == 12
+    assert said["error"]["value"] == 0
+    assert run(["evaluate", "hidden.bayes", "stays.csv"]) != 0
+    assert "the states of this model were hidden" in capsys.readouterr().err
+    assert run(["evaluate", "stage.bayes", "stays.csv", "--target", "outcome"]) != 0
+    assert "'stage' has the value 'bad'" in capsys.readouterr().err

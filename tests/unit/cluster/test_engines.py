@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from bayeskit import AODE, KDB, NaiveBayes, scan
+from bayeskit import AODE, KDB, HiddenMarkov, NaiveBayes, scan
 from bayeskit.errors import TableError
 from bayeskit.table.scan.pieces import PieceReader
 from raw_cases import asked, expected, raw_model
@@ -373,3 +373,60 @@ def test_duckdb_counts_text_itself_as_it_would_be_streamed(days, monkeypatch):
         assert sorted(asked[0]) == ["c0", "c1", "c2", "no_case"]
         monkeypatch.setattr(RelationPiece, "group_counts", lambda *a: {})
         assert_same_counts(found, NaiveBayes().fit(scan(relation), target="play"))
+
+
+@pytest.fixture(scope="module")
+def stays():
+    """Stays of 30 patients, sorted by patient: days, the ward, a temperature and the stage."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 40, 30)
+    n = int(lengths.sum())
+    stage = rng.integers(0, 2, n)
+    return pa.table(
+        {
+            "patient": np.repeat([f"p{k}" for k in rng.permutation(30)], lengths),
+            "day": np.concatenate([np.arange(k) for k in lengths]),
+            "ward": np.array(["a", "b", "c"])[rng.integers(0, 3, n)],
+            "heat": 37 + stage + rng.normal(size=n),
+            "stage": np.array(["well", "ill"])[stage],
+        }
+    )
+
+
+WHERE = {"group": "patient", "time": "day", "target": "stage"}
+
+
+def assert_same_chain(found, stays):
+    expected = HiddenMarkov().fit(stays, **WHERE)
+    for name in ("n_start", "n_step", "n_class"):
+        assert_array_equal(getattr(found.counts_, name), getattr(expected.counts_, name))
+    assert_allclose(found.tables_["ward"].values, expected.tables_["ward"].values, rtol=1e-12)
+    assert_allclose(found.tables_["heat"].values, expected.tables_["heat"].values, rtol=1e-9)
+
+
+def test_dask_workers_count_sequences_that_go_over_partitions(stays, client, tmp_path):
+    frames = pytest.importorskip("dask.dataframe")
+    from bayeskit.cluster import dask
+
+    frame = frames.from_pandas(stays.to_pandas(), npartitions=5)
+    assert_same_chain(HiddenMarkov().fit(scan(frame), **WHERE), stays)
+    for k, begin in enumerate(range(0, stays.num_rows, 100)):
+        pq.write_table(stays.slice(begin, 100), tmp_path / f"{k:02}.parquet")
+    assert_same_chain(dask.fit(HiddenMarkov(), scan(tmp_path), client=client, **WHERE), stays)
+    mixed = frames.from_pandas(stays.sort_by("day").to_pandas(), npartitions=5)
+    with pytest.raises(TableError, match=r"rows of group 'p\d+' come again after those of others"):
+        HiddenMarkov().fit(scan(mixed), **WHERE)
+    with pytest.raises(TableError, match=r"DataFrame is not a table in memory; pass bayeskit\.scan"):
+        HiddenMarkov().fit(frame, **WHERE)
+
+
+def test_spark_puts_a_frame_in_order_and_counts_its_sequences(stays, spark, tmp_path):
+    from bayeskit.cluster import spark as engine
+
+    frame = spark.createDataFrame(stays.sort_by("day").to_pandas())  # groups are mixed
+    assert_same_chain(engine.fit(HiddenMarkov(), frame, **WHERE), stays)
+    with pytest.raises(TableError, match=r"have no order, so that a sequence needs the name of its time="):
+        engine.fit(HiddenMarkov(), frame, group="patient", target="stage")
+    for k, begin in enumerate(range(0, stays.num_rows, 100)):
+        pq.write_table(stays.slice(begin, 100), tmp_path / f"{k:02}.parquet")
+    assert_same_chain(engine.fit(HiddenMarkov(), scan(tmp_path), session=spark, **WHERE), stays)

@@ -249,3 +249,85 @@ def test_bad_questions_are_refused():
     )
     with pytest.raises(ImpossibleEvidenceError, match="row 1: the evidence up to here has probability 0"):
         certain.smooth({"b": ["no", "yes", "no"]})
+
+
+def weather():
+    return DynamicNetwork(
+        "rain[t-1]->rain[t]; rain[t]->umbrella[t]",
+        tables={"rain[0]": [0.5, 0.5], "rain[t]": [[0.7, 0.3], [0.3, 0.7]], "umbrella[t]": [[0.8, 0.2], [0.1, 0.9]]},
+    )
+
+
+def test_gaps_are_filled_with_rows_in_which_nothing_is_known():
+    net = weather()
+    gap = {"day": [1, 2, 4], "umbrella": ["yes", "yes", "no"]}
+    whole = {"umbrella": ["yes", "yes", None, "no"]}
+    with pytest.raises(TableError, match=r"from 2 to 4 is not one step of 1\. Pass step="):
+        net.filter(gap, time="day")
+    for ask in (net.filter, net.smooth):
+        assert_allclose(ask(gap, time="day", step=1).of("rain", "yes"), ask(whole).of("rain", "yes")[[0, 1, 3]])
+    assert_allclose(net.log_likelihood(gap, time="day", step=1), net.log_likelihood(whole), rtol=1e-12)
+    assert_allclose(
+        net.filter(gap, time="day", step="any").of("rain", "yes"),
+        net.filter({"umbrella": ["yes", "yes", "no"]}).of("rain", "yes"),
+    )
+    filled = net.fitted({**gap, "rain": ["yes", "no", "no"]}, time="day", step=1)
+    assert filled.history is not None  # the row between is hidden, so counts are expected ones
+
+
+def test_each_sequence_has_a_forecast_of_its_own():
+    net = weather()
+    dogs = {"dog": ["a", "a", "b"], "umbrella": ["yes", "no", "yes"]}
+    together = net.forecast(dogs, 2, group="dog").of("rain", "yes")
+    a = net.forecast({"umbrella": ["yes", "no"]}, 2).of("rain", "yes")
+    b = net.forecast({"umbrella": ["yes"]}, 2).of("rain", "yes")
+    assert_allclose(together, [*a, *b], rtol=1e-12)
+
+
+@pytest.mark.parametrize("extension", ["bif", "xdsl", "net", "jgum", "xmlbif"])
+@pytest.mark.parametrize("seed", range(2))
+def test_slices_are_written_and_read_with_the_names_of_pyagrum(tmp_path, extension, seed):
+    rng = np.random.default_rng(seed)
+    for structure in ("a[t-1]->a[t]; a[t]->b[t]; b[t-1]->b[t]", "a[t-2]->a[t]; a[t-1]->b[t]; b[t]->a[t]"):
+        net = random_network(structure, rng)
+        net.write(tmp_path / f"net.{extension}")
+        again = DynamicNetwork.read(tmp_path / f"net.{extension}")
+        assert again.parents == net.parents
+        assert again.states == net.states
+        for name, table in net.tables.items():
+            assert_allclose(again.tables[name], table, rtol=1e-12)
+    assert set(weather().to_network().names) == {"rain0", "raint", "umbrella0", "umbrellat"}
+
+
+@pytest.mark.parametrize(
+    ("arcs", "message"),
+    [
+        ("x0->xt; season->xt", "'season' does not say its slice"),
+        ("x0->xt; y0->x0", r"'y' is in the slice\(s\) \[0\] only"),
+        ("x0->xt; xt->y0; y0->yt", "the arc from 'xt' to 'y0' goes back in time"),
+        ("x0->xt; y0->x0; y0->yt", "'x0' has the parent 'y0', and 'xt' has no such parent"),
+        ("x0->y0", "one slice"),
+    ],
+)
+def test_a_network_that_shows_no_slices_is_refused(arcs, message):
+    with pytest.raises(NetworkError, match=message):
+        DynamicNetwork.from_network(bayeskit.BayesianNetwork(arcs))
+
+
+def test_a_network_of_genie_that_repeats_is_not_read_as_one_slice(tmp_path):
+    path = tmp_path / "umbrella.xdsl"
+    weather().to_network().write(path)
+    path.write_text(path.read_text().replace("</nodes>", '</nodes><dynamic numslices="10"></dynamic>'))
+    with pytest.raises(NetworkError, match="the network repeats over time, which is not read from XDSL"):
+        bayeskit.BayesianNetwork.read(path)
+
+
+def test_a_noisy_or_over_slices_is_its_table():
+    from bayeskit.network import NoisyOr
+
+    form = NoisyOr({"a[t-1]": 0.9, "b[t-1]": 0.8}, leak=0.1)
+    tables = {"a[0]": [0.5, 0.5], "a[t]": [[0.9, 0.1], [0.2, 0.8]], "b[0]": [0.5, 0.5], "b[t]": form}
+    net = DynamicNetwork("a[t-1]->a[t]; a[t-1]->b[t]; b[t-1]->b[t]", tables=tables)
+    # P(no | a, b) = (1 - leak) (1 - .9)^a (1 - .8)^b
+    absent = 0.9 * np.array([[1.0, 0.2], [0.1, 0.02]])
+    assert_allclose(net.tables["b[t]"], np.stack([absent, 1 - absent], axis=-1), rtol=1e-12)

@@ -513,3 +513,45 @@ def test_an_infinite_cell_is_named_at_fit_and_in_questions():
 def test_the_cell_that_is_no_time_is_named(days, said):
     with pytest.raises(TableError, match=f"time 'day', {said}; the column must hold numbers, dates or texts"):
         HiddenMarkov(1).fit({"x": [0.0, 1.0, 2.0], "day": days}, time="day")
+
+
+def monthly(dates):
+    rng = np.random.default_rng(0)
+    return {
+        "when": np.array(dates, dtype="datetime64[D]"),
+        "x": rng.normal(size=len(dates)) + 9 * (np.arange(len(dates)) > 3),
+    }
+
+
+def test_months_and_years_are_equal_steps_though_their_days_differ():
+    for dates in (
+        [f"2023-{month:02}-15" for month in range(1, 9)],
+        [f"{year}-03-01" for year in range(1998, 2006)],
+        ["2023-01-31", "2023-02-28", "2023-03-31", "2023-04-30", "2023-05-31", "2023-06-30"],
+    ):
+        table = monthly(dates)
+        by_time = HiddenMarkov(2).fit(table, time="when")
+        by_order = HiddenMarkov(2).fit({"x": table["x"]})
+        assert_array_equal(by_time.transitions_, by_order.transitions_)
+
+
+def test_a_missing_month_is_filled():
+    table = monthly(["2023-11-15", "2023-12-15", "2024-02-15", "2024-03-15", "2024-04-15"])
+    with pytest.raises(
+        TableError,
+        match=r"from 2023-12-15 to 2024-02-15 is not one step of 1 month\. Pass step=, such as step='1 month'",
+    ):
+        HiddenMarkov(2).fit(table, time="when")
+    states = ["a", "a", "b", "b", "b"]
+    model = HiddenMarkov(step="1 month", n_init=1).fit(table, states, time="when")
+    whole = {"x": np.insert(table["x"], 2, np.nan)}
+    apart = HiddenMarkov(n_init=1).fit(whole, ["a", "a", None, "b", "b", "b"])
+    assert_array_equal(model.transitions_, apart.transitions_)
+    quarters = monthly(["2023-01-01", "2023-04-01", "2023-10-01"])
+    assert HiddenMarkov(1, step="1 quarter").fit(quarters, time="when").log_likelihood(quarters).shape == (1,)
+
+
+def test_dates_on_other_days_are_no_steps_of_months():
+    table = monthly(["2023-01-15", "2023-02-15", "2023-03-17"])
+    with pytest.raises(TableError, match=r"rows 1 and 2: from 2023-02-15 to 2023-03-17 is not one step of 1 month"):
+        HiddenMarkov(2, step="1 month").fit(table, time="when")

@@ -18,7 +18,11 @@ from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
-_FAST = re.compile(r"(?P<name>[^\[\]{}]+)(?:\[(?P<numbers>[^\[\]{}]*)\]|\{(?P<labels>[^\[\]{}]*)\})?")
+# The name may be that of a slice of pyAgrum's KTBN, rain[0], whose states follow.
+_SLICE = r"\[(?:0|[1-9][0-9]{0,5})\]"
+_FAST = re.compile(
+    rf"(?P<name>[^\[\]{{}}]+(?:{_SLICE}(?=[\[{{]))?)" r"(?:\[(?P<numbers>[^\[\]{}]*)\]|\{(?P<labels>[^\[\]{}]*)\})?"
+)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+")
 # Names that pyAgrum's short form cannot hold stand under a key of ours.
 _OURS = "bayeskit"
@@ -178,7 +182,8 @@ class JSON(NetworkFormat):
         """Write a discrete network as pyAgrum does, and one of real variables only as pgmpy does."""
         if net.real:
             return _gaussian(net)
-        plain = [f"v{i}" if re.search(r"[\[\]{}]", name) else name for i, name in enumerate(net.names)]
+        simple = re.compile(rf"[^\[\]{{}}]+(?:{_SLICE})?")
+        plain = [name if simple.fullmatch(name) else f"v{i}" for i, name in enumerate(net.names)]
         if len(set(plain)) < len(plain):
             plain = [f"v{i}" for i in range(len(plain))]
         hard = plain != list(net.names) or any(re.search(r"[|\[\]{}]", state) for each in net.states for state in each)

@@ -44,6 +44,12 @@ class _Reader:
         if smile is None:
             source.fault(0, "an XDSL file holds an element 'smile'; there is none.")
         self.smile = smile
+        for held in smile.all("dynamic"):
+            source.fault(
+                held.at,
+                "the network repeats over time, which is not read from XDSL; unroll it in GeNIe, or write its slices "
+                "as x0 and xt for DynamicNetwork.read.",
+            )
         self.nodes = [node for group in smile.all("nodes") for node in group.children]
         self.names: list[str] = []
         self.taken: set[str] = set()
