@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("pyarrow", reason="files are read through Arrow, which is not installed")
-pd = pytest.importorskip("pandas", reason="one of the two witnesses is not installed")
-pl = pytest.importorskip("polars", reason="one of the two witnesses is not installed")
+pytest.importorskip("pandas", reason="one of the two witnesses is not installed")
+pytest.importorskip("polars", reason="one of the two witnesses is not installed")
+
+import pandas as pd
+import polars as pl
 
 import bayeskit
 

@@ -249,3 +249,12 @@ def test_hyphens_and_spaces_between_words_are_one_spelling():
     levels, counts = ["self-employed", "Self employed", "self_employed", "self  employed"], [90, 3, 2, 1]
     assert set(variants(levels, counts).values()) == {"self-employed"}
     assert len(variants(levels, counts)) == 3
+
+
+def test_columns_that_were_left_out_for_two_reasons_are_two_problems():
+    table = {**clean(), "number": list(range(1, N + 1)), "key": [f"K{i * 7919 % 100_003:06}" for i in range(N)]}
+    problems = [problem for problem in problems_of(bayeskit.read(table, "play")) if problem.code == "ids"]
+    assert {problem.columns: "numbers the rows" in problem.message for problem in problems} == {
+        ("number",): True,
+        ("key",): False,
+    }
