@@ -170,7 +170,7 @@ def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:
     """Raise an error, before any fit, for a column that does not fit the given kind, such as fractions as counts."""
     for name, word in given.items():
         if word in words() and word == words()[word].name and name in features.source.names:
-            column = features.source.column(features.source.names.index(name))
+            column = features.source.named_column(name)
             if not column.all_missing():
                 words()[word].learn([column], [name], word, FitContext())
 

@@ -69,7 +69,7 @@ def refuse_target_among_features(X: Any, source: Source, y: Any) -> None:
     name = getattr(y, "name", None)
     if isinstance(name, str) and source.named and name in source.names:
         target: Column = read_values(y, name)
-        if same_values(target, source.column(source.names.index(name))):
+        if same_values(target, source.named_column(name)):
             raise TableError(
                 f"the target '{name}' is still among the features; leave that column out, or pass target='{name}'."
             )

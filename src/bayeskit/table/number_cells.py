@@ -17,10 +17,10 @@ INFINITE = r"^[+-]?([iI]nf(inity)?|INF)$"
 SOME_DIGIT = r"\d"
 # Nobody writes thousands separators and an exponent in one number. 12,34,567 is how India writes 1,234,567.
 POINT = (
-    rf"^[+-]?(\d*(\.\d*)?{_EXPONENT}|[1-9]\d{{0,2}}([, {SPACES}]\d{{3}})+(\.\d*)?$"
+    rf"^[+-]?((\d+(\.\d*)?|\.\d+){_EXPONENT}|[1-9]\d{{0,2}}([, {SPACES}]\d{{3}})+(\.\d*)?$"
     r"|[1-9]\d?(,\d{2})+,\d{3}(\.\d*)?$)"
 )
-COMMA = rf"^[+-]?(\d*(,\d+)?{_EXPONENT}|[1-9]\d{{0,2}}([. {SPACES}]\d{{3}})+(,\d+)?$)"
+COMMA = rf"^[+-]?((\d+(,\d+)?|,\d+){_EXPONENT}|[1-9]\d{{0,2}}([. {SPACES}]\d{{3}})+(,\d+)?$)"
 # Cells that can be read with one decimal separator only, and those that can be read with either.
 _CLEAR = {
     ".": r"^[+-]?((\d*|[1-9]\d{0,2}([, '’]\d{3})+)\.(\d{1,2}|\d{4,})|(0|\d{4,})?\.\d+|[1-9]\d{0,2}([, ]\d{3})+\.\d+"

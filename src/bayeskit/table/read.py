@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,15 @@ class Source:
         assert self.array is not None
         return Numbers(self.array[:, j])
 
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The position of each column by its name."""
+        return {name: j for j, name in enumerate(self.names)}
+
+    def named_column(self, name: str) -> Column:
+        """Return the column of a name."""
+        return self.column(self.place[name])
+
     def take(self, rows: NDArray[Any]) -> Source:
         """Return some of the rows."""
         if self.array is not None:
@@ -79,8 +89,7 @@ class Source:
 
     def select(self, names: tuple[str, ...]) -> Source:
         """Return some of the columns, in the order given."""
-        place = {name: j for j, name in enumerate(self.names)}
-        columns = tuple(self.column(place[name]) for name in names)
+        columns = tuple(self.named_column(name) for name in names)
         return replace(self, names=names, columns=columns, array=None)
 
 

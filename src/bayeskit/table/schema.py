@@ -143,12 +143,17 @@ class Schema:
         return iter(self.variables)
 
     def __getitem__(self, key: int | str) -> Variable:
-        return self.variables[self.names.index(key) if isinstance(key, str) else key]
+        return self.variables[self.position[key] if isinstance(key, str) else key]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """The position of each column by its name."""
+        return {name: j for j, name in enumerate(self.names)}
 
     @cached_property
     def discrete(self) -> tuple[int, ...]:

@@ -47,12 +47,12 @@ def column_effects(result: Training, names: Sequence[str]) -> list[ColumnEffect]
         source = source.take(np.sort(np.random.default_rng(0).choice(source.n_rows, MOST_ROWS, replace=False)))
     kinds = {note.name: note.kind for note in result.table.features.notes}
     names = [name for name in names if kinds.get(name) != "text"]  # texts have no list of values to show
-    grids = {name: _grid(source.column(source.names.index(name)), kinds.get(name) == "categorical") for name in names}
+    grids = {name: _grid(source.named_column(name), kinds.get(name) == "categorical") for name in names}
     grids = {name: grid for name, grid in grids.items() if len(grid[0]) > 1}
     if not grids:
         return []
     rows = np.concatenate([grid[0] for grid in grids.values()])
-    known = np.concatenate([[source.names.index(name)] * len(grid[0]) for name, grid in grids.items()]).astype(np.intp)
+    known = np.concatenate([[source.place[name]] * len(grid[0]) for name, grid in grids.items()]).astype(np.intp)
     # A model that only fills in missing cells does not leave a column open.
     averaged = not isinstance(result.model, JointModel | HidingModel)
     if averaged:
@@ -61,7 +61,7 @@ def column_effects(result: Training, names: Sequence[str]) -> list[ColumnEffect]
         posterior = _alone(result, source.take(rows), known)
     effects, start = [], 0
     for name, (points, shares, numeric) in grids.items():
-        column = source.column(source.names.index(name))
+        column = source.named_column(name)
         values = tuple(_value(column, int(row)) for row in points)
         part = posterior[start : start + len(points)]
         effects.append(ColumnEffect(name, values, part, shares, numeric, averaged))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.kinds.written import refuse_unfit
-from bayeskit.table.conventions import Convention, argument_for
+from bayeskit.table.conventions import MARKERS, Convention, argument_for
 from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.names import not_found
 from bayeskit.workflow.drift import DriftCounter
@@ -169,8 +169,11 @@ class ModelColumns:
                     f"{column[row].as_py()!r}. Leave the cell empty if the value is not known.",
                     argument_for(column[row].as_py(), convention.decimal),
                 )
-            self.misread[name] += len(odd)
-            self._example.setdefault(name, column[int(odd[0])].as_py())
+            # Markers such as k.A. were read as missing in training as well.
+            strange = [cell for cell in column.take(odd).to_pylist() if str(cell).strip().lower() not in MARKERS]
+            if strange:
+                self.misread[name] += len(strange)
+                self._example.setdefault(name, strange[0])
         return made
 
     def _check_values(self, column: Any, name: str, n_rows: int) -> None:

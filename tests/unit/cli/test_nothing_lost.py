@@ -156,6 +156,15 @@ def prices(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_marker_that_training_read_as_missing_is_no_news_in_predict(prices, capsys):
+    told(capsys, "train", "prices.csv", "-t", "class", "--no-report", "-m", "NaiveBayes", "-o", "m.bayes")
+    assert "read as missing" not in told(capsys, "predict", "m.bayes", "prices.csv", "-o", "out.csv").err
+    text = (prices / "prices.csv").read_text().replace("n/k", "on request")
+    (prices / "other.csv").write_text(text)
+    said = told(capsys, "predict", "m.bayes", "other.csv", "-o", "out2.csv").err
+    assert "column 'price': 5 cells such as 'on request' read as missing" in " ".join(said.split())
+
+
 def test_the_table_of_columns_says_how_each_was_read(prices, capsys):
     said = told(capsys, "train", "prices.csv", "-t", "class", "--no-report", "-m", "NaiveBayes").out
     assert "decimal comma, 5 cells such as 'n/k' read as missing" in " ".join(said.split())

@@ -4,6 +4,7 @@ import gzip
 import io
 import subprocess
 import sys
+import tracemalloc
 from types import SimpleNamespace
 
 import pytest
@@ -131,3 +132,17 @@ def test_many_lines_and_many_keys_do_not_hang_the_reader(tmp_path, n_rows, n_key
         [sys.executable, "-c", READ_ELSEWHERE, path], capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stdout.strip() == str((n_rows, n_keys))
+
+
+def test_a_line_that_never_ends_is_refused_in_bounded_memory(tmp_path):
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as file:
+        file.write(b'{"a": 1}\n{"a": "')
+        for _ in range(64):
+            file.write(b"x" * (1 << 20))
+    tracemalloc.start()
+    with pytest.raises(TableError, match=r"'long.jsonl', line 2: it is longer than 16 MiB, which no row of a table is"):
+        TableFile.open(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50 << 20

@@ -70,6 +70,7 @@ def planted():
     )
     plant("rare classes", ("play",), play=[*base["play"][:-2], "maybe", "maybe"])
     plant("sentinels", ("age",), age=[-999 if i % 20 == 0 else age for i, age in enumerate(base["age"])])
+    plant("mixed", ("dose",), dose=["not asked" if i % 10 == 0 else str(20 + i % 60) for i in range(N)])
     plant("outliers", ("height",), height=[*base["height"][:-1], 17000.0])
     missing = rng.random(N) < np.where(y, 0.4, 0.05)
     plant(
@@ -114,6 +115,27 @@ def test_equal_rows_of_two_classes_give_the_least_error_by_brute_force():
         wrong += len(labels) - max(labels.count("no"), labels.count("yes"))
     assert problem.n == wrong
     assert f"{100 * wrong / N:.1f} %" in problem.why
+
+
+@pytest.mark.parametrize("sign", [".", ","])
+def test_numbers_beside_a_word_are_said_and_the_option_reads_them(sign):
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(20, 5, 300).round(2)
+    cells = ["not asked" if i % 8 == 0 else f"{x:.2f}".replace(".", sign) for i, x in enumerate(numbers)]
+    table = {"dose": cells, "play": rng.choice(["no", "yes"], 300).tolist()}
+    problem = codes_of(table)["mixed"]
+    assert problem.n == 38
+    assert problem.columns == ("dose",)
+    assert problem.options == (("missing", "dose=not asked"),)
+    read = bayeskit.read(table, "play", missing=["dose=not asked"])
+    assert read.kinds == {"dose": "numeric"}
+    assert [x for x in read["dose"].to_pylist() if x is not None] == [x for i, x in enumerate(numbers) if i % 8]
+
+
+def test_codes_with_letters_among_digits_are_no_numbers_with_words():
+    cells = [f"{i * 37 % 400}" if i % 3 else f"A/{i}" for i in range(300)]
+    table = {"ticket": [*cells, *cells], "play": (["no", "yes", "yes"] * 200)}
+    assert "mixed" not in codes_of(table)
 
 
 def test_a_zero_among_measurements_is_a_sentinel_and_a_zero_among_counts_is_not():
@@ -227,3 +249,12 @@ def test_hyphens_and_spaces_between_words_are_one_spelling():
     levels, counts = ["self-employed", "Self employed", "self_employed", "self  employed"], [90, 3, 2, 1]
     assert set(variants(levels, counts).values()) == {"self-employed"}
     assert len(variants(levels, counts)) == 3
+
+
+def test_columns_that_were_left_out_for_two_reasons_are_two_problems():
+    table = {**clean(), "number": list(range(1, N + 1)), "key": [f"K{i * 7919 % 100_003:06}" for i in range(N)]}
+    problems = [problem for problem in problems_of(bayeskit.read(table, "play")) if problem.code == "ids"]
+    assert {problem.columns: "numbers the rows" in problem.message for problem in problems} == {
+        ("number",): True,
+        ("key",): False,
+    }

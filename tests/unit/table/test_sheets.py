@@ -1,6 +1,7 @@
 """Workbooks as people make them: titles, sheets, merged cells, totals, formulas; and archives that are traps."""
 
 import io
+import tracemalloc
 import zipfile
 
 import pytest
@@ -111,3 +112,46 @@ def test_a_workbook_from_a_stream_is_read_too(tmp_path, monkeypatch):
     data = workbook(tmp_path / "a.xlsx", {"s": DAYS}).read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     assert bayeskit.read("-")["wind"].to_pylist() == [3.5, 1.0, 2.0]
+
+
+def sheet_of(path, rows, after=""):
+    """Write a workbook whose only sheet has this XML inside."""
+    workbook(path, {"s": DAYS})
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    head = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    names = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row>'
+    parts["xl/worksheets/sheet1.xml"] = f"{head}{names}{rows}</sheetData>{after}</worksheet>".encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+def peak_memory(work):
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_cells_far_to_the_right_do_not_fill_the_memory(tmp_path):
+    # Each row of the file holds one cell, and before it 16,383 empty ones: 70,000 rows would be a billion cells.
+    rows = "".join(f'<row r="{k}"><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, 70_000))
+    path = sheet_of(tmp_path / "far.xlsx", rows)
+
+    def read():
+        with pytest.raises(TableError, match=r"the sheet has more than .* rows or 50,000,000 cells; save it as CSV"):
+            bayeskit.read(path)
+
+    assert peak_memory(read) < 600 << 20
+
+
+def test_blocks_of_merged_cells_do_not_fill_the_memory(tmp_path):
+    rows = "".join(f'<row r="{k}"><c r="A{k}"><v>1</v></c></row>' for k in range(2, 5000))
+    blocks = "".join(f'<mergeCell ref="A{k}:XFD1048576"/>' for k in range(2, 2000))
+    path = sheet_of(tmp_path / "merged.xlsx", rows, f"<mergeCells>{blocks}</mergeCells>")
+    with pytest.raises(TableError, match="merged cells of the sheet have more than 50,000,000 cells"):
+        bayeskit.read(path)

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -22,6 +23,8 @@ EXTENSIONS = (".jsonl", ".ndjson")
 _OBJECT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*["}]')
 _ROWS_AT_ONCE = 1 << 14
 _LARGEST = 2**63
+# Characters of a line; a longer one is no row of a table, and would fill the memory.
+_LONGEST = 16 << 20
 _WORDS = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 Row = dict[str, Any]
@@ -171,7 +174,12 @@ class JsonRows:
 
     def _parse(self, text: Any) -> Iterator[tuple[int, Row]]:
         try:
-            for number, line in enumerate(text, 1):
+            for number, line in enumerate(iter(partial(text.readline, _LONGEST), ""), 1):
+                if len(line) == _LONGEST and not line.endswith("\n"):
+                    raise TableError(
+                        f"{self.raw.shown}, line {number}: it is longer than {_LONGEST >> 20} MiB, which no row of a "
+                        "table is; is this a file of lines?"
+                    )
                 if number == 1:
                     line = line.removeprefix("\ufeff")
                 if not line.isspace():

@@ -12,15 +12,15 @@ from xml.etree import ElementTree
 
 from bayeskit.errors import TableError
 from bayeskit.table.formats.interface import TableWriter, TextOptions
-from bayeskit.table.formats.sheets import Row, refuse_zip_bomb
+from bayeskit.table.formats.sheets import MOST_CELLS, Row, refuse_zip_bomb
 from bayeskit.table.formats.xlsx import XlsxReader, reader_of_rows, sheet_named
 from bayeskit.table.raw_file import RawFile
 
 EXTENSIONS = (".ods",)
 OPTIONS = ("sheet", "skip")
 _KIND = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
-# The most cells of a sheet, and of a row: an element can say of itself that it is there a million times.
-MOST_CELLS, MOST_COLUMNS = 50_000_000, 1 << 17
+# The most cells of a row: an element can say of itself that it is there a million times.
+MOST_COLUMNS = 1 << 17
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"

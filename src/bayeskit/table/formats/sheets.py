@@ -14,6 +14,8 @@ Row = tuple[int, list[Any]]  # its number as Excel shows it, and its cells
 
 # The most bytes that a workbook may unpack to; a sheet of a million rows has some hundred million.
 MOST_UNPACKED = 2 << 30
+# The most cells of a sheet, those that stand empty before another and those of merged blocks among them.
+MOST_CELLS = 50_000_000
 # A sheet of text shrinks to a tenth; an archive made to fill the memory shrinks to a thousandth.
 _MOST_RATIO, _SMALL = 400, 64 << 20
 _TOTALS = frozenset(
@@ -83,6 +85,11 @@ def _column(letters: bytes) -> int:
 def fill_merged(rows: list[Row], merged: tuple[tuple[int, int, int, int], ...], said: list[str]) -> None:
     """Give every cell of a block that is merged over several rows the value of its first cell."""
     tall = [block for block in merged if block[2] > block[0]]
+    n_cells = sum((min(bottom, len(rows)) - top + 1) * (right - left + 1) for top, left, bottom, right in tall)
+    if n_cells > MOST_CELLS:
+        raise TableError(
+            f"the blocks of merged cells of the sheet have more than {MOST_CELLS:,} cells; save it as CSV."
+        )
     for top, left, bottom, right in tall:
         value = _cell(rows, top, left)
         for row in rows[top - 1 : bottom]:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.formats.sheets import Row, SheetParts, fill_merged, refuse_zip_bomb, split_head, without_totals
+from bayeskit.table.formats.sheets import (
+    MOST_CELLS,
+    Row,
+    SheetParts,
+    fill_merged,
+    refuse_zip_bomb,
+    split_head,
+    without_totals,
+)
 from bayeskit.table.missing_words import without_usual, without_words
 from bayeskit.table.names import not_found
 from bayeskit.table.raw_file import RawFile
@@ -43,7 +51,7 @@ def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
         sheet = book[name]
         path = getattr(sheet, "_worksheet_path", "")
         sheet.reset_dimensions()  # some programs write a size that is wrong
-        numbered = list(enumerate((list(row) for row in sheet.iter_rows(values_only=True)), 1))
+        numbered = bounded_rows(sheet.iter_rows(values_only=True))
         book.close()
     except TableError:
         raise
@@ -57,6 +65,21 @@ def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
             + "; open the file in Excel or LibreOffice and save it, or put the values there."
         )
     return reader_of_rows(raw, names, name, numbered, parts.merged, options)
+
+
+def bounded_rows(rows: Iterable[Sequence[Any]]) -> list[Row]:
+    """Return the rows of a sheet with their numbers; more than memory holds are refused as soon as they come.
+
+    One cell far to the right makes a row of thousands, so that a small file can hold more cells than it has bytes.
+    """
+    numbered: list[Row] = []
+    n_cells = 0
+    for number, row in enumerate(rows, 1):
+        n_cells += len(row)
+        if number > MOST_ROWS or n_cells > MOST_CELLS:
+            raise TableError(f"the sheet has more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells; save it as CSV.")
+        numbered.append((number, list(row)))
+    return numbered
 
 
 def reader_of_rows(

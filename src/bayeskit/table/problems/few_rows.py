@@ -21,7 +21,7 @@ def few_rows(table: Examined) -> Iterator[Problem]:
         return
     yield Problem(
         "few rows",
-        f"{n} rows for {n_columns} column{'s' if n_columns > 1 else ''}",
+        f"{n} row{'s' if n != 1 else ''} for {n_columns} column{'s' if n_columns > 1 else ''}",
         (),
         n,
         "",

@@ -22,16 +22,17 @@ _ID_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|index|idx|rownum|record|s
 def ids(table: Examined) -> Iterator[Problem]:
     """Find ids: those that are left out for it, and numbers that nobody else would read as amounts."""
     out = [name for name in table.columns if table.kinds.get(name) == "left out" and _said_id(table.reasons.get(name))]
-    if out:
+    for reason in dict.fromkeys(str(table.reasons[name]).split(";")[0] for name in out):
+        alike = tuple(name for name in out if str(table.reasons[name]).split(";")[0] == reason)
         yield Problem(
             "ids",
-            f"left out: {table.reasons[out[0]]}",
-            tuple(out),
-            len(out),
+            f"left out: {reason}",
+            alike,
+            len(alike),
             "",
             "What names a row says nothing about other rows",
             "nothing, or give the column a kind if it is something else",
-            options=tuple(("kinds", f"{name}=categorical") for name in out[:1]),
+            options=(("kinds", f"{alike[0]}=categorical"),),
         )
     inside = [name for name in table.used if name not in table.decided and _numbers_rows(table, name)]
     if inside:

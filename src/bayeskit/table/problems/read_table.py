@@ -64,7 +64,7 @@ def examined(
     dates: dict[str, Column] = {}
     for name, note in known.items():
         if note.used:
-            columns[name] = source.column(source.names.index(name))
+            columns[name] = source.named_column(name)
         elif note.kind == "date" and name not in decided:
             dates[name] = Numbers(np.asarray(moments_of(data[name]).cast("int64").cast("float64")))
         elif note.kind == "left out" and name not in decided and _readable(data[name]):

@@ -13,7 +13,7 @@ from bayeskit.table.problems.examined import Examined
 # What may make a model worthless comes first, then what makes it worse, then what is good to know.
 ORDER = (
     *("leakage", "groups", "contradictions", "duplicates", "label variants", "rare classes", "few rows"),
-    *("sentinels", "outliers", "informative missing", "same columns", "constant", "nearly constant", "ids"),
+    *("mixed", "sentinels", "outliers", "informative missing", "same columns", "constant", "nearly constant", "ids"),
     *("seen once", "texts", "dates"),
 )
 

@@ -123,7 +123,7 @@ def _table(heads: Sequence[str], rows: str) -> str:
 
 def _histogram(result: Training, name: str, order: NDArray[np.intp]) -> str:
     source, y = result.table.features.source, result.table.labels.y
-    column = source.column(source.names.index(name))
+    column = source.named_column(name)
     if not isinstance(column, Numbers) or column.values.dtype.kind == "b" or result.table.features.kinds.get(name):
         return ""
     values = column.values.astype(np.float64)
