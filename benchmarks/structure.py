@@ -1,16 +1,18 @@
 """Structure searches side by side on the same rows: BIC, distance to the true network, CPU; and many variables.
 
 `python -m benchmarks structure` writes STRUCTURE.md. The sample of 10,000 variables takes minutes:
-`python -m benchmarks.structure many` runs it alone and prints its line.
+`python -m benchmarks.structure many` runs it alone and prints its line; `samples` prints the first table.
 """
 
 from __future__ import annotations
 
 import platform
 import resource
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,7 +20,10 @@ import numpy as np
 import pandas as pd
 
 from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
-from bayeskit.network.learn.discrete_rows import read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.learn.pdag import extend_to_dag
+from bayeskit.network.learn.scored_families import ScoredFamilies
+from benchmarks.learn import has_bnlearn
 from benchmarks.timing import seconds
 
 PAGE = Path(__file__).with_name("STRUCTURE.md")
@@ -38,6 +43,28 @@ MANY: list[Task] = [
     ("munin", 10_000, ("order", "ges")),
 ]
 MOST: Task = (10_000, 5_000, ("order",))
+MOST_ROWS_OF_RESTARTS = 10_000
+R_SCRIPT = """
+suppressMessages(library(bnlearn))
+arguments <- commandArgs(TRUE)
+data <- read.csv(arguments[1], colClasses = "factor", na.strings = character(0), check.names = FALSE)
+restarts <- as.integer(arguments[3])
+bic <- function(net) score(net, data, type = "bic")
+tabu_restarted <- function() {
+  nets <- lapply(seq_len(restarts), function(k)
+    tabu(data, start = random.graph(names(data), method = "ic-dag", burn.in = 200, max.in.degree = 2)))
+  nets[[which.max(vapply(nets, bic, 0))]]
+}
+searches <- list(hc = function() hc(data), tabu = function() tabu(data))
+if (restarts > 0) searches <- c(searches,
+  list("hc 20" = function() hc(data, restart = restarts, perturb = 10), "tabu 20" = tabu_restarted))
+for (name in names(searches)) {
+  set.seed(1)
+  t <- system.time(net <- searches[[name]]())
+  write.csv(arcs(net), file.path(arguments[2], paste0(name, ".csv")), row.names = FALSE)
+  cat(name, "\\t", t[["user.self"]] + t[["sys.self"]], "\\n", sep = "")
+}
+"""
 
 
 def sample(name: str, size: int) -> pd.DataFrame:
@@ -66,6 +93,58 @@ def pyagrum_searches(frame: pd.DataFrame) -> Iterator[tuple[str, BayesianNetwork
         yield f"pyAgrum {name}", BayesianNetwork(parents), spent
 
 
+def bnlearn_searches(frame: pd.DataFrame, restarts: bool) -> Iterator[tuple[str, BayesianNetwork, float]]:
+    """Yield bnlearn's hill-climbing and tabu search, with 20 restarts too, with CPU seconds; loading left out.
+
+    hc restarts by itself; tabu search begins 20 times with a random graph, and the best is kept.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        script, data = Path(folder) / "search.R", Path(folder) / "sample.csv"
+        script.write_text(R_SCRIPT)
+        frame.to_csv(data, index=False)
+        command = ["Rscript", str(script), str(data), folder, "20" if restarts else "0"]
+        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for name, spent in (line.split("\t") for line in out.splitlines()):
+            arcs = pd.read_csv(Path(folder) / f"{name}.csv", dtype=str, keep_default_na=False)
+            parents: dict[str, list[str]] = {each: [] for each in frame.columns}
+            for a, b in arcs.itertuples(index=False):
+                parents[b].append(a)
+            yield f"bnlearn {name}", BayesianNetwork(parents), float(spent)
+
+
+def xges_search(rows: DiscreteRows) -> Iterator[tuple[str, BayesianNetwork, float]]:
+    """Yield XGES (Nazaret & Blei), its own search over our BIC, with CPU seconds."""
+    from xges import XGES
+    from xges.scorer import ScorerInterface
+
+    families = ScoredFamilies(rows, "bic")
+
+    class Families(ScorerInterface):  # type: ignore[misc]
+        n_variables = len(rows.names)
+
+        def local_score(self, target: int, parents: Collection[int]) -> float:
+            return families.local(int(target), sorted(map(int, parents)))
+
+    start = time.process_time()
+    pdag = XGES().fit(np.zeros((2, len(rows.names))), True, False, Families(), 0)
+    spent = time.process_time() - start
+    matrix = np.asarray(pdag.to_adjacency_matrix(), dtype=bool)
+    parents = {name: [] for name in rows.names}
+    for child, above in enumerate(extend_to_dag(matrix)):
+        parents[rows.names[child]] = [rows.names[p] for p in above]
+    yield "xges, our scores", BayesianNetwork(parents), spent
+
+
+def peers(frame: pd.DataFrame, rows: DiscreteRows) -> Iterator[tuple[str, BayesianNetwork, float]]:
+    """Yield what the programs that are installed find."""
+    if find_spec("pyagrum"):
+        yield from pyagrum_searches(frame)
+    if has_bnlearn():
+        yield from bnlearn_searches(frame, rows.n_rows <= MOST_ROWS_OF_RESTARTS)
+    if find_spec("xges"):
+        yield from xges_search(rows)
+
+
 def searches() -> list[str]:
     """Return the lines of the table of samples."""
     lines = list(HEAD)
@@ -79,11 +158,10 @@ def searches() -> list[str]:
             shd = compare_networks(true, found.cpdag).shd
             lines.append(f"| {name} {size} | {method} | {found.score:.1f} | {shd} | {seconds(spent)} |")
             print(lines[-1], flush=True)
-        if find_spec("pyagrum"):
-            for peer, graph, spent in pyagrum_searches(frame):
-                shd, score = compare_networks(true, graph).shd, network_score(graph, rows)
-                lines.append(f"| {name} {size} | {peer} | {score:.1f} | {shd} | {seconds(spent)} |")
-                print(lines[-1], flush=True)
+        for peer, graph, spent in peers(frame, rows):
+            shd, score = compare_networks(true, graph).shd, network_score(graph, rows)
+            lines.append(f"| {name} {size} | {peer} | {score:.1f} | {shd} | {seconds(spent)} |")
+            print(lines[-1], flush=True)
     return lines
 
 
@@ -128,7 +206,8 @@ def main() -> None:
         "# Structure searches on the same rows",
         f"`python -m benchmarks structure` on {platform.machine()}, Python {platform.python_version()}. BIC: "
         "higher is better. SHD is the distance of the CPDAG to that of the network that the rows were drawn from; CPU "
-        "seconds are those of all threads. pyAgrum is timed without its loading of the table.",
+        "seconds are those of all threads. pyAgrum is timed without its loading of the table, bnlearn without "
+        "its reading of the file; xges is its authors' search over the scores of bayeskit, in Python.",
         "\n".join(searches()),
         "## Many variables",
         "Random networks of variables with two states, mean degree 3, at most four parents, tables at random, and "
@@ -142,5 +221,7 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["many"]:
         many([MOST])
+    elif sys.argv[1:] == ["samples"]:
+        searches()
     else:
         main()

@@ -54,6 +54,7 @@ void bind_family_scores(nb::module_& m) {
         .def("local", &FamilyScores::local, "child"_a, "parents"_a)
         .def("toggles", &FamilyScores::toggles, "child"_a, "parents"_a, "wanted"_a)
         .def("strongest", &FamilyScores::strongest, "child"_a, "parents"_a, "wanted"_a, "most"_a)
+        .def("strongest_pairs", &FamilyScores::strongest_pairs, "child"_a, "parents"_a, "wanted"_a, "n_first"_a)
         .def("best_subsets", &FamilyScores::best_subsets, "child"_a, "candidates"_a, "required"_a, "most"_a)
         .def_prop_ro("n_scored", &FamilyScores::n_scored)
         .def_prop_ro("n_cached", &FamilyScores::n_cached)

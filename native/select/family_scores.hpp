@@ -143,25 +143,9 @@ public:
     Ints strongest(int child, Ints parents, const std::vector<uint8_t>& wanted, int most) {
         nb::gil_scoped_release release;
         std::sort(parents.begin(), parents.end());
-        Ints candidates;
         const double alone = local(child, parents);
-        double q = 1.0;
-        for (int p : parents) q *= rows_.card[p];
-        const int n_parents = static_cast<int>(parents.size());
-        for (int x = 0; x < rows_.size(); ++x)
-            if (wanted.at(x) && x != child && !std::binary_search(parents.begin(), parents.end(), x) &&
-                !cannot_gain(child, n_parents, q, x, alone))
-                candidates.push_back(x);
-        Base base = base_of(child, parents);
-        add_bits(base, candidates.size());
-        std::vector<double> score(candidates.size());
-        std::vector<Scratch> scratch(std::max(n_threads_, 1));
-        constexpr int64_t CHUNK = 64;
-        const int64_t n_chunks = (static_cast<int64_t>(candidates.size()) + CHUNK - 1) / CHUNK;
-        parallel_chunks(n_chunks, n_threads_, [&](int64_t chunk, int thread) {
-            const size_t end = std::min<size_t>(candidates.size(), (chunk + 1) * CHUNK);
-            for (size_t k = chunk * CHUNK; k < end; ++k) score[k] = with_candidate(base, candidates[k], scratch[thread]);
-        });
+        const Ints candidates = hopeful(child, parents, wanted, alone);
+        const std::vector<double> score = with_candidates(child, parents, candidates);
         std::vector<std::pair<double, int>> gaining;
         for (size_t k = 0; k < candidates.size(); ++k)
             if (score[k] > alone) gaining.emplace_back(-score[k], candidates[k]);
@@ -170,6 +154,44 @@ public:
         Ints best;
         for (size_t k = 0; k < kept; ++k) best.push_back(gaining[k].second);
         return best;
+    }
+
+    // Pairs of wanted columns that gain as two parents more, and more than either of the two: each of the `n_first` columns
+    // that score best as one parent more, whether they gain or not, with the column that scores best beside it.
+    std::vector<Ints> strongest_pairs(int child, Ints parents, const std::vector<uint8_t>& wanted, int n_first) {
+        nb::gil_scoped_release release;
+        std::sort(parents.begin(), parents.end());
+        const double alone = local(child, parents);
+        Ints candidates;
+        for (int x = 0; x < rows_.size(); ++x)
+            if (wanted.at(x) && x != child && !std::binary_search(parents.begin(), parents.end(), x)) candidates.push_back(x);
+        const std::vector<double> single = with_candidates(child, parents, candidates);
+        std::vector<std::pair<double, size_t>> first;
+        for (size_t k = 0; k < candidates.size(); ++k) first.emplace_back(-single[k], k);
+        const size_t kept = std::min<size_t>(first.size(), std::max(n_first, 0));
+        std::partial_sort(first.begin(), first.begin() + kept, first.end());
+        std::vector<Ints> pairs;
+        for (size_t i = 0; i < kept; ++i) {
+            const int x = candidates[first[i].second];
+            Ints with(parents);
+            with.insert(std::lower_bound(with.begin(), with.end(), x), x);
+            const double least = std::max(alone, single[first[i].second]);
+            const Ints others = hopeful(child, with, wanted, least);
+            const std::vector<double> both = with_candidates(child, with, others);
+            int second = -1;
+            double best = least;
+            for (size_t k = 0; k < others.size(); ++k)
+                if (both[k] > best) {
+                    best = both[k];
+                    second = others[k];
+                }
+            if (second < 0) continue;
+            const auto at = std::lower_bound(candidates.begin(), candidates.end(), second);
+            if (best > single[at - candidates.begin()]) pairs.push_back({std::min(x, second), std::max(x, second)});
+        }
+        std::sort(pairs.begin(), pairs.end());
+        pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+        return pairs;
     }
 
     // Of all sets of at most `most` candidates, together with the required parents: the score of the best subset of each
@@ -245,6 +267,34 @@ private:
         put(child);
         for (int p : parents) put(p);
         return key;
+    }
+
+    // The wanted columns that may gain over a score as one parent more.
+    Ints hopeful(int child, const Ints& parents, const std::vector<uint8_t>& wanted, double score) {
+        double q = 1.0;
+        for (int p : parents) q *= rows_.card[p];
+        Ints candidates;
+        for (int x = 0; x < rows_.size(); ++x)
+            if (wanted.at(x) && x != child && !std::binary_search(parents.begin(), parents.end(), x) &&
+                !cannot_gain(child, static_cast<int>(parents.size()), q, x, score))
+                candidates.push_back(x);
+        return candidates;
+    }
+
+    // The score of the family with each candidate added; nothing is kept.
+    std::vector<double> with_candidates(int child, const Ints& parents, const Ints& candidates) {
+        std::vector<double> score(candidates.size());
+        if (candidates.empty()) return score;
+        Base base = base_of(child, parents);
+        add_bits(base, candidates.size());
+        std::vector<Scratch> scratch(std::max(n_threads_, 1));
+        constexpr int64_t CHUNK = 64;
+        const int64_t n_chunks = (static_cast<int64_t>(candidates.size()) + CHUNK - 1) / CHUNK;
+        parallel_chunks(n_chunks, n_threads_, [&](int64_t chunk, int thread) {
+            const size_t end = std::min<size_t>(candidates.size(), (chunk + 1) * CHUNK);
+            for (size_t k = chunk * CHUNK; k < end; ++k) score[k] = with_candidate(base, candidates[k], scratch[thread]);
+        });
+        return score;
     }
 
     void keep(const std::string& key, double score) {

@@ -14,8 +14,9 @@ namespace {
 
 class BestMoves {
 public:
-    BestMoves(nb::object scores, std::vector<Ints> candidates, std::vector<Ints> required, int max_parents)
-        : trees_(std::move(scores), std::move(candidates), std::move(required), max_parents), children_(trees_.size()),
+    BestMoves(nb::object scores, std::vector<Ints> candidates, std::vector<Ints> required, int max_parents,
+              std::vector<std::vector<Ints>> pairs)
+        : trees_(std::move(scores), std::move(candidates), std::move(required), max_parents, std::move(pairs)), children_(trees_.size()),
           required_children_(trees_.size()), rank_(trees_.size()) {
         for (int v = 0; v < trees_.size(); ++v) {
             for (int p : trees_.candidates(v)) children_.at(p).push_back(v);
@@ -127,8 +128,8 @@ private:
 void bind_order_search(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<BestMoves>(m, "BestMoves")
-        .def(nb::init<nb::object, std::vector<Ints>, std::vector<Ints>, int>(), "scores"_a, "candidates"_a, "required"_a,
-             "max_parents"_a)
+        .def(nb::init<nb::object, std::vector<Ints>, std::vector<Ints>, int, std::vector<std::vector<Ints>>>(), "scores"_a,
+             "candidates"_a, "required"_a, "max_parents"_a, "pairs"_a = std::vector<std::vector<Ints>>())
         .def("sweep", &BestMoves::sweep, "variables"_a, "seconds"_a)
         .def("score", &BestMoves::score)
         .def("parents", &BestMoves::parents)

@@ -7,6 +7,9 @@
 //
 // The candidate that gains most alone may hide a pair that gains more together. So each parent that was found is left out in
 // turn, and the walk is made again without it; what scores better is kept, and its parents are left out in turn.
+//
+// Two parents that say nothing alone may say much together. Such pairs are not sought here, but those that are given are tried as
+// branches too, each with two variables at once.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -21,10 +24,17 @@ constexpr double LEAST_GAIN = 1e-8;
 
 class ParentTrees {
 public:
-    ParentTrees(nb::object scores, std::vector<Ints> candidates, std::vector<Ints> required, int max_parents)
-        : candidates_(std::move(candidates)), required_(std::move(required)), max_parents_(max_parents),
-          families_(std::move(scores)), trees_(candidates_.size()) {
+    ParentTrees(nb::object scores, std::vector<Ints> candidates, std::vector<Ints> required, int max_parents,
+                std::vector<std::vector<Ints>> pairs)
+        : candidates_(std::move(candidates)), required_(std::move(required)), pairs_(std::move(pairs)),
+          max_parents_(max_parents), families_(std::move(scores)), trees_(candidates_.size()) {
         if (required_.size() != candidates_.size()) throw std::invalid_argument("one list of required parents a variable.");
+        pairs_.resize(candidates_.size());
+        for (size_t v = 0; v < pairs_.size(); ++v)
+            for (const Ints& pair : pairs_[v])
+                for (int x : pair)
+                    if (pair.size() != 2 || std::find(candidates_[v].begin(), candidates_[v].end(), x) == candidates_[v].end())
+                        throw std::invalid_argument("a pair is two candidates.");
         for (Ints& parents : required_) std::sort(parents.begin(), parents.end());
     }
 
@@ -75,7 +85,9 @@ private:
             if (!tree[at].grown) grow(v, at);
             const std::vector<Branch>& branches = tree[at].branches;
             size_t k = 0;
-            while (k < branches.size() && !before(branches[k].variable)) ++k;
+            while (k < branches.size() && !(before(branches[k].variable) &&
+                                            (branches[k].second < 0 || before(branches[k].second))))
+                ++k;
             if (k == branches.size()) break;
             at = follow(v, at, k);
         }
@@ -84,7 +96,7 @@ private:
     }
 
     struct Branch {
-        int variable;
+        int variable, second;  // the second of a pair, or -1
         double score;
         int node;  // -1 until it is walked
     };
@@ -95,6 +107,7 @@ private:
         bool grown = false, shrunk = false;
     };
     std::vector<Ints> candidates_, required_;
+    std::vector<std::vector<Ints>> pairs_;
     int max_parents_;
     HeldFamilies families_;
     std::vector<std::vector<Node>> trees_;
@@ -110,9 +123,25 @@ private:
         std::vector<double> scores(open.size());
         families_->with_each(v, node.parents, node.score, open, scores.data());
         for (size_t k = 0; k < open.size(); ++k)
-            if (scores[k] > node.score + LEAST_GAIN) node.branches.push_back({open[k], scores[k], -1});
+            if (scores[k] > node.score + LEAST_GAIN) node.branches.push_back({open[k], -1, scores[k], -1});
+        for (const Ints& pair : pairs_[v]) grow_by_pair(v, node, pair, open, scores);
         std::stable_sort(node.branches.begin(), node.branches.end(),
                          [](const Branch& a, const Branch& b) { return a.score > b.score; });
+    }
+
+    // A branch with both of a pair, where they gain more than either of them.
+    void grow_by_pair(int v, Node& node, const Ints& pair, const Ints& open, const std::vector<double>& scores) {
+        if (static_cast<int>(node.parents.size()) + 2 > max_parents_) return;
+        double least = node.score;
+        Ints with(node.parents);
+        for (int x : pair) {
+            const auto at = std::find(open.begin(), open.end(), x);
+            if (at == open.end()) return;
+            least = std::max(least, scores[at - open.begin()]);
+            with.insert(std::lower_bound(with.begin(), with.end(), x), x);
+        }
+        const double score = families_->local(v, std::move(with));
+        if (score > least + LEAST_GAIN) node.branches.push_back({pair[0], pair[1], score, -1});
     }
 
     int follow(int v, int at, size_t k) {
@@ -120,8 +149,8 @@ private:
         if (tree[at].branches[k].node < 0) {
             Node next;
             next.parents = tree[at].parents;
-            const int variable = tree[at].branches[k].variable;
-            next.parents.insert(std::lower_bound(next.parents.begin(), next.parents.end(), variable), variable);
+            for (int x : {tree[at].branches[k].variable, tree[at].branches[k].second})
+                if (x >= 0) next.parents.insert(std::lower_bound(next.parents.begin(), next.parents.end(), x), x);
             next.score = tree[at].branches[k].score;
             tree[at].branches[k].node = static_cast<int>(tree.size());
             tree.push_back(std::move(next));

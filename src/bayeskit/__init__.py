@@ -56,6 +56,7 @@ _PUBLIC = {
     "MEstimate": "bayeskit.estimate.smoothing",
     "SemiSupervised": "bayeskit.classify.semi_supervised",
     "Tokenizer": "bayeskit.table.tokenizer",
+    "arc_reasons": "bayeskit.network.learn.arc_reasons",
     "arc_strength": "bayeskit.network.learn.arc_strength",
     "bayes_error": "bayeskit.workflow.bayes_error",
     "bayes_risk": "bayeskit.decide.bayes_risk",

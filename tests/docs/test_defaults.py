@@ -20,7 +20,7 @@ USUAL = {
     "bins": (
         defaults.BINS,
         dict.fromkeys(
-            ("learn_structure", "network_score", "arc_strength", "independence_test", "learn_pag"),
+            ("learn_structure", "network_score", "arc_reasons", "arc_strength", "independence_test", "learn_pag"),
             defaults.NETWORK_BINS,
         ),
     ),

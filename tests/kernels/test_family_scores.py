@@ -1,6 +1,7 @@
 """The kernel of family scores equals its plain twin, which walks over rows and calls lgamma."""
 
 from collections import Counter
+from itertools import combinations
 from math import lgamma, log
 
 import numpy as np
@@ -82,6 +83,34 @@ def test_toggles_are_the_scores_of_the_changed_families(table, score, data):
         other = [p for p in parents if p != v] if v in parents else [*parents, v]
         expected = score_reference(columns, cards, weight, score, child, other)
         assert found[v] == pytest.approx(expected, rel=1e-10, abs=1e-9)
+
+
+@given(tables(), st.sampled_from(SCORES), st.data())
+def test_a_pair_gains_more_than_either_and_is_the_best_of_its_first(table, score, data):
+    columns, cards, weight = table
+    child, *others = data.draw(st.permutations(range(len(cards))))
+    parents = others[: data.draw(st.integers(0, 1))]
+    free = [v for v in others if v not in parents]
+    kernel = FamilyScores(columns, weight, cards, score, 1.0, 2)
+
+    def reference(*more):
+        return score_reference(columns, cards, weight, score, child, [*parents, *more])
+
+    found = kernel.strongest_pairs(child, parents, [1] * len(cards), len(cards))
+    for x, y in found:
+        assert reference(x, y) > max(reference(), reference(x), reference(y)) - 1e-9
+        rivals = [[reference(first, other) for other in free if other != first] for first in (x, y)]
+        assert any(reference(x, y) >= max(each) - 1e-9 for each in rivals)
+    pairs = list(combinations(sorted(free), 2))
+    clear = [p for p in pairs if reference(*p) > max(reference(), reference(p[0]), reference(p[1])) + 1e-9]
+    if clear:  # the best of all pairs is the best of both of its columns
+        best = max(reference(*pair) for pair in pairs)
+        if best <= max(reference(*pair) for pair in clear):
+            assert max((reference(*pair) for pair in found), default=-np.inf) >= best - 1e-9
+    few = kernel.strongest_pairs(child, parents, [1] * len(cards), 1)
+    assert len(few) <= 1
+    assert all(pair in found for pair in few)
+    assert kernel.strongest_pairs(child, parents, [0] * len(cards), 5) == []
 
 
 @given(tables(), st.sampled_from(SCORES), st.data())

@@ -121,6 +121,24 @@ def test_a_score_in_python_gives_the_same_search(search):
     assert ends[0] == ends[1]
 
 
+def test_two_parents_that_say_nothing_alone_are_found_where_the_pair_is_given():
+    rng = np.random.default_rng(0)
+    a, b, other = rng.integers(0, 2, (3, 500)).astype(np.uint8)
+    columns = [a, b, other, a ^ b]
+    candidates = [[], [], [], [0, 1, 2]]
+    scores = FamilyScores(columns, None, [2] * 4, "bic", 1.0, 1)
+    assert scores.strongest_pairs(3, [], [1] * 4, 3) == [[0, 1]]
+    assert BestMoves(scores, candidates, [[]] * 4, 3).parents()[3] == []
+    assert BestMoves(scores, candidates, [[]] * 4, 3, [[], [], [], [[0, 1]]]).parents()[3] == [0, 1]
+    assert BestMoves(scores, candidates, [[]] * 4, 1, [[], [], [], [[0, 1]]]).parents()[3] == []  # max_parents
+    moves = BestMoves(scores, candidates, [[]] * 4, 3, [[], [], [], [[0, 1]]])
+    moves.order = [0, 3, 1, 2]  # one of the two stands after it
+    assert moves.parents()[3] == []
+    for pairs in ([[], [], [], [[0]]], [[[1, 2]], [], [], []]):
+        with pytest.raises(ValueError, match="a pair is two candidates"):
+            BestMoves(scores, candidates, [[]] * 4, 3, pairs)
+
+
 def test_a_sweep_ends_when_its_time_is_over():
     rng = np.random.default_rng(0)
     columns = [rng.integers(0, 2, 50).astype(np.uint8) for _ in range(8)]

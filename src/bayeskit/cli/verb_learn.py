@@ -16,6 +16,7 @@ from bayeskit.defaults import NETWORK_BINS, SMOOTHING
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
+    from bayeskit.network.learn.arc_reasons import ArcReason, ArcReasons
     from bayeskit.network.learn.search import LearnedStructure
     from bayeskit.network.learn.search_method import SearchMethod
     from bayeskit.progress import Step
@@ -95,10 +96,13 @@ Ignored = Annotated[
     list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
 ]
 Pseudocount = Annotated[float, typer.Option(help="Pseudo-count of each cell of the tables (λ).", min=0)]
+Why = Annotated[bool, typer.Option("--why", help="Say what each arc adds to the score, and the rows it rests on.")]
 DrawingFile = Annotated[
     Path | None, typer.Option("--draw", help="Draw the network to this .svg file.", show_default=False)
 ]
 
+# Arcs that came next, as shown by --why; JSON has all.
+MOST_CANDIDATES = 10
 # The options of methods that the command spells otherwise.
 _SPELLED = {"max_seconds": "seconds"}
 
@@ -126,6 +130,7 @@ def learn(
     ignore: Ignored = None,
     smoothing: Pseudocount = SMOOTHING,
     drawing: DrawingFile = None,
+    why: Why = False,
     random_state: RandomState = 0,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
@@ -151,6 +156,7 @@ def learn(
 
     Example: bayeskit learn cases.csv -m tabu --restarts 10 --forbid "ill->age" --tier age,sex --tier ill,test
     """
+    from bayeskit.network.learn.arc_reasons import arc_reasons
     from bayeskit.network.learn.search import learn_structure
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.state_columns import read_states
@@ -160,6 +166,9 @@ def learn(
     output = output or Path("pag.json" if by_tests else "network.net" if real else "network.bif")
     if real:
         _refuse_format_without_numbers(output)
+    if why and (real or by_tests or structure is not None):
+        reason = "arcs have reasons where a search found them, between variables with states"
+        raise typer.BadParameter(f"{reason}.", param_hint="--why")
     _refuse_outputs(output, drawing, data, force, (".json", ".dot") if by_tests else None)
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
@@ -207,7 +216,7 @@ def learn(
     write_network(result.network, output)
     if drawing is not None:
         result.draw().save(drawing)
-    _say(result, output, drawing, json)
+    _say(result, output, drawing, arc_reasons(result.network, columns, result.score_name) if why else None, json)
 
 
 def _refuse_format_without_numbers(output: Path) -> None:
@@ -327,7 +336,7 @@ class _StepCounter:
             typer.echo("", err=True)
 
 
-def _say(result: LearnedStructure, output: Path, drawing: Path | None, json: bool) -> None:
+def _say(result: LearnedStructure, output: Path, drawing: Path | None, reasons: ArcReasons | None, json: bool) -> None:
     net, cpdag, history = result.network, result.cpdag, result.history
     if json:
         files = {"file": str(output), "drawing": None if drawing is None else str(drawing)}
@@ -340,12 +349,28 @@ def _say(result: LearnedStructure, output: Path, drawing: Path | None, json: boo
                 "score_name": result.score_name,
                 "method": history.method,
                 "reason": history.reason,
+                **({} if reasons is None else _reasons_json(reasons)),
             }
         )
         return
     screen.say(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs, {net.n_parameters} free parameters")
     screen.say(f"{history.method}, {result.score_name} {result.score:.6g}; {history.reason}")
-    for a, b in net.arcs:
-        screen.say(f"  {a} -> {b}")
+    for arc in [f"{a} -> {b}" for a, b in net.arcs] if reasons is None else map(str, reasons.arcs):
+        screen.say(f"  {arc}")
+    if reasons is not None:
+        screen.say("Came next:")
+        for reason in _came_next(reasons)[:MOST_CANDIDATES]:
+            screen.say(f"  {reason}")
     if drawing is not None:
         screen.say(f"{drawing}: the drawing")
+
+
+def _came_next(reasons: ArcReasons) -> list[ArcReason]:
+    return sorted((arc for arcs in reasons.candidates.values() for arc in arcs), key=lambda arc: -arc.gain)
+
+
+def _reasons_json(reasons: ArcReasons) -> dict[str, Any]:
+    return {
+        "why": [arc._asdict() for arc in reasons.arcs],
+        "candidates": [arc._asdict() for arc in _came_next(reasons)],
+    }

@@ -114,9 +114,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              "table"),
     Endpoint("GET", "/tables/{id}/report", "report", "The report of the last training.", "table", gives="text/html"),
     Endpoint("POST", "/tables/{id}/learn", "learn", "Learn a network from the table; the answer is a line of JSON per "
-             "event: the `variables`, the arcs that each step `added` and `removed`, at last `done`.", "table",
+             "event: the `variables`, the arcs that each step `added` and `removed`, at last `done` with `why`: "
+             "each arc's gain and rows, and what came next. `strength` asks for so many resamples.", "table",
              fields({"method": TEXT}, whitelist=ARCS, blacklist=ARCS,
-                    ignore=NAMES, max_parents=WHOLE, bins=WHOLE), gives="application/x-ndjson"),
+                    ignore=NAMES, max_parents=WHOLE, bins=WHOLE, strength=WHOLE), gives="application/x-ndjson"),
 )  # fmt: skip
 
 

@@ -332,10 +332,11 @@ class Studio:
                 if kind == "event":
                     yield value
                 else:
-                    net, score, reason = pickle.loads(value)  # from our own worker
+                    net, score, reason, why = pickle.loads(value)  # from our own worker
                     name = f"{Path(document.name).stem.split('.')[0]}-learned.bif"
                     made = self.documents.open_network(net, name, document.id)
-                    done = {"score": score, "reason": reason, "structure": net.arcs, "network": made.to_json()}
+                    done = {"score": score, "reason": reason, "structure": net.arcs, "why": why}
+                    done["network"] = made.to_json()
                     yield {"done": done}
 
         return lines(events(), "POST /tables/{id}/learn", self.documents.folder)

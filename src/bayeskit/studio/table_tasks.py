@@ -6,13 +6,19 @@ import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from bayeskit.defaults import NETWORK_BINS
 from bayeskit.progress import Step
 from bayeskit.studio.network_tasks import Report, _json
 
+if TYPE_CHECKING:
+    from bayeskit.network.learn.arc_reasons import ArcReason
+    from bayeskit.network.learn.search import LearnedStructure
+
 PREVIEW = 8  # rows
+MOST_WITH_CANDIDATES = 150  # of more variables the arcs that came next are not sought: all pairs would be scored
+MOST_CANDIDATES = 20
 EVERY_STEP = 500  # this many steps of a search are reported one by one, then every tenth
 
 
@@ -127,14 +133,15 @@ def _trial(trial: Any) -> dict[str, Any]:
 def learn(
     path: Path,
     report: Report,
-    method: str = "hill-climb",
+    method: str = "best",
     whitelist: list[list[str]] | None = None,
     blacklist: list[list[str]] | None = None,
     ignore: list[str] | None = None,
     max_parents: int | None = None,
     bins: int = NETWORK_BINS,
+    strength: int = 0,
 ) -> bytes:
-    """Learn a network; the answer goes to the server, which opens it as a document."""
+    """Learn a network, say why its arcs are there and how sure they are; the server opens it as a document."""
     from bayeskit.network.learn.search import learn_structure
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.state_columns import read_states
@@ -143,18 +150,58 @@ def learn(
 
     growth = _Growth(report)
     report({"variables": list(table)})
-    learned = learn_structure(
-        table,
-        cast("Any", method),
-        whitelist=[(a, b) for a, b in whitelist or []],
-        blacklist=[(a, b) for a, b in blacklist or []],
-        max_parents=max_parents,
-        numeric="equal-frequency",
-        bins=bins,
-        progress=growth.progress,
-        on_graph=growth.on_graph,
-    )
-    return pickle.dumps((learned.network, learned.score, learned.history.reason))
+    limits: dict[str, Any] = {
+        "whitelist": [(a, b) for a, b in whitelist or []],
+        "blacklist": [(a, b) for a, b in blacklist or []],
+        "max_parents": max_parents,
+        "numeric": "equal-frequency",
+        "bins": bins,
+    }
+    learned = learn_structure(table, cast("Any", method), **limits, progress=growth.progress, on_graph=growth.on_graph)
+    why = _reasons(learned, table)
+    if strength:
+        _add_strength(why["arcs"], table, strength, limits, report)
+    return pickle.dumps((learned.network, learned.score, learned.history.reason, why))
+
+
+def _reasons(learned: LearnedStructure, table: dict[str, Any]) -> dict[str, Any]:
+    """Return what each arc adds to the score, the rows that it rests on, and the parents that came next."""
+    from bayeskit.network.learn.arc_reasons import arc_reasons
+
+    few = len(table) <= MOST_WITH_CANDIDATES
+    reasons = arc_reasons(learned.network, table, learned.score_name, n_candidates=2 if few else 0)
+    next_best = [arc for arcs in reasons.candidates.values() for arc in arcs if not arc.closes_cycle]
+    next_best.sort(key=lambda arc: -arc.gain)
+    return {
+        "score": reasons.score_name,
+        "arcs": [_shown(arc) for arc in reasons.arcs],
+        "candidates": [_shown(arc) for arc in next_best[:MOST_CANDIDATES]],
+    }
+
+
+def _shown(arc: ArcReason) -> dict[str, Any]:
+    return {
+        "from": arc.parent,
+        "to": arc.child,
+        "gain": arc.gain,
+        "rows": arc.n_rows,
+        "configurations": arc.n_configurations,
+    }
+
+
+def _add_strength(
+    arcs: list[dict[str, Any]], table: dict[str, Any], n_networks: int, limits: dict[str, Any], report: Report
+) -> None:
+    """Add to each arc the share of resampled tables whose network joins the two, and of these the share that agree."""
+    from bayeskit.network.learn.arc_strength import arc_strength
+
+    def progress(step: Step) -> None:
+        report({"resampled": step.done, "of": n_networks})
+
+    sure = arc_strength(table, n_networks=n_networks, missing="node-average", progress=progress, **limits)
+    for arc in arcs:
+        a, b = sure.names.index(arc["from"]), sure.names.index(arc["to"])
+        arc["strength"], arc["direction"] = float(sure.strength[a, b]), float(sure.direction[a, b])
 
 
 class _Growth:

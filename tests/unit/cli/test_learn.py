@@ -34,6 +34,19 @@ def test_a_table_becomes_a_network_file_and_a_drawing(cases, capsys):
     assert "net.bif: 4 variables, 3 arcs" in capsys.readouterr().out
 
 
+def test_why_says_what_each_arc_adds_to_the_score_and_what_came_next(cases, capsys):
+    assert run(["learn", "cases.csv", "-o", "net.bif", "--ignore", "visits", "--why"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert any("A -> C  gain " in line and "2000 rows" in line for line in said)
+    assert "Came next:" in said
+    assert run(["learn", "cases.csv", "-o", "other.bif", "--ignore", "visits", "--why", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {(arc["parent"], arc["child"]) for arc in found["why"]} == {tuple(arc) for arc in found["arcs"]}
+    assert not any(arc["present"] for arc in found["candidates"])
+    assert run(["learn", "cases.csv", "-m", "fci", "--why"]) == 2
+    assert "where a search found them" in " ".join(capsys.readouterr().err.split())
+
+
 def test_constraints_and_methods_reach_the_search(cases, capsys):
     options = ["--forbid", "A->C", "--require", "D->A", "--tier", "D", "--tier", "A,B,C,visits", "--max-parents", "1"]
     assert run(["learn", "cases.csv", "-m", "tabu", *options, "--restarts", "2", "--json", "-o", "net.bayes"]) == 0

@@ -243,6 +243,27 @@ def test_a_network_is_learned_under_constraints(served, tmp_path):
     assert ("B", "C") not in pairs
 
 
+def test_the_page_learns_why_arcs_are_there_what_came_next_and_how_sure_they_are(served):
+    rows = datasets.load_asia().sample(3000, random_state=0)
+    text = ",".join(rows) + "\n" + "\n".join(",".join(cells) for cells in zip(*rows.values(), strict=True))
+    answer = served.ask(f"/tables/{served.open('asia.csv', text.encode())}/learn", method="ges", strength=10)
+    events = [json.loads(line) for line in answer.text.splitlines()]
+    assert [event["resampled"] for event in events if "resampled" in event] == list(range(1, 11))
+    why = events[-1]["done"]["why"]
+    sure = bayeskit.arc_strength(rows, n_networks=10)
+    reasons = bayeskit.arc_reasons(bayeskit.learn_structure(rows, "ges").network, rows, n_candidates=2)
+    assert [(arc["from"], arc["to"], arc["gain"]) for arc in why["arcs"]] == [
+        arc[:2] + arc[3:4] for arc in reasons.arcs
+    ]
+    for arc in why["arcs"]:
+        a, b = sure.names.index(arc["from"]), sure.names.index(arc["to"])
+        assert (arc["strength"], arc["direction"]) == (sure.strength[a, b], sure.direction[a, b])
+        assert arc["rows"] == 3000
+    gains = [arc["gain"] for arc in why["candidates"]]
+    assert gains == sorted(gains, reverse=True)
+    assert 0 < len(gains) <= 20
+
+
 def test_the_events_of_a_search_add_up_to_the_network_that_it_returns(served):
     rows = datasets.load_asia().sample(3000, random_state=0)
     text = ",".join(rows) + "\n" + "\n".join(",".join(cells) for cells in zip(*rows.values(), strict=True))

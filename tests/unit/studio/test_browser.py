@@ -198,12 +198,17 @@ def test_the_structure_grows_on_the_page_and_a_clicked_arc_is_forbidden_in_the_n
     page.evaluate("""() => { window.sizes = new Set(); new MutationObserver(() => {
         window.sizes.add(document.querySelectorAll('.grow-arc').length);
     }).observe(document.body, { childList: true, subtree: true }); }""")
+    page.select_option('[aria-label="Method"]', "hill-climb")
+    page.check("text=How sure is each arc")
     page.click('button:text-is("Learn")')
     page.wait_for_selector('button:has-text("Show the network")')
     drawn = {tuple(json.loads(arc)) for arc in page.eval_on_selector_all(".grow-arc", DATA_ARCS)}
     (learned,) = [each for each in served.studio.documents if each.name == "visits-learned.bif"]
     assert drawn == set(learned.net.arcs)
     assert set(range(1, len(drawn) + 1)) <= set(page.evaluate("[...window.sizes]"))
+    reasons = page.locator(".why-arcs table").first
+    assert reasons.locator("tbody tr").count() == len(drawn)
+    assert re.search(r"→ .*\d.*\(\d+\).*%.*\(.*%\)", reasons.locator("tbody tr").first.inner_text(), re.DOTALL)
     first = next(iter(drawn))
     page.eval_on_selector_all(".grow-arc", CLICK, json.dumps(first, separators=(",", ":"), ensure_ascii=False))
     page.wait_for_selector(f'.chip:has-text("{first[0]} → {first[1]}")')

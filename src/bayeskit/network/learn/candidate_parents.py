@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.scored_families import ScoredFamilies
@@ -13,6 +15,10 @@ MANY_VARIABLES = 150
 _MANY_ROWS, _MANY_OF_MANY_ROWS = 50_000, 20
 # How many of those, and how many more of those that say most beside the parents that a first search found.
 N_ALONE, N_BESIDE = 15, 8
+# Of a pair that says much together and nothing alone, one is sought among so many that score best; the other is any.
+N_FIRST = 4
+# Beyond so many variables no pairs are sought: each variable is counted with all others so many times over.
+MOST_WITH_PAIRS = 3_000
 # So often they are chosen anew, beside the parents that were found.
 N_WIDENED = 3
 
@@ -52,6 +58,20 @@ def widened(
     for v, others in enumerate(wide):
         others.update(candidates[v], near[v], *(near[u] for u in near[v]))
     return _allowed(wide, limits)
+
+
+def pairs_beside(
+    families: ScoredFamilies, limits: Constraints, parents: list[list[int]], end: float
+) -> list[list[list[int]]]:
+    """Return pairs of variables that gain as parents together, and more than either: each may say nothing alone.
+
+    None are sought after the time ``end``.
+    """
+    may = limits.allowed & ~limits.required
+    return [
+        families.strongest_pairs(v, above, may[:, v], N_FIRST) if monotonic() < end else []
+        for v, above in enumerate(parents)
+    ]
 
 
 def _strongest(families: ScoredFamilies, limits: Constraints, parents: list[list[int]], most: int) -> list[set[int]]:

@@ -22,6 +22,8 @@ from bayeskit.table.schema import Schema
 
 # Beyond this many states a column is more likely a name or a number of its row than a variable.
 _MANY_STATES = 1000
+# So many columns that are copies of others are named.
+_MOST_COPIES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +126,9 @@ def read_rows(
     columns = [as_codes(source.column(j), variable) for j, variable in enumerate(schema)]
     variables = tuple(replace(variable, declared=True) for variable in schema)
     _warn_of_odd_columns(schema.with_variables(variables), source.n_rows)
-    return DiscreteRows(schema.with_variables(variables), columns, weight)
+    rows = DiscreteRows(schema.with_variables(variables), columns, weight)
+    _warn_of_copies(rows)
+    return rows
 
 
 def _refuse_numbers(source: Source, schema: Schema) -> None:
@@ -164,3 +168,32 @@ def _warn_of_odd_columns(schema: Schema, n_rows: int) -> None:
             BayeskitWarning,
             stacklevel=4,
         )
+
+
+def _warn_of_copies(rows: DiscreteRows) -> None:
+    """Warn of columns that are the same but for their values' names: given one, the other is independent of all."""
+    first: dict[bytes, str] = {}
+    copies = []
+    for name, column, card in zip(rows.names, rows.columns, rows.cards, strict=True):
+        before = first.setdefault(_in_order_of_appearance(column, card).tobytes(), name)
+        if before != name and card > 1:
+            copies.append((before, name))
+    for before, name in copies[:_MOST_COPIES]:
+        warnings.warn(
+            f"columns {before!r} and {name!r} are the same in all rows, so each hides what the other has to do "
+            "with the rest; leave one of them out.",
+            BayeskitWarning,
+            stacklevel=4,
+        )
+
+
+def _in_order_of_appearance(column: NDArray[Any], card: int) -> NDArray[np.uint32]:
+    """Return the codes numbered anew, in the order in which they come first; a missing cell stays the largest."""
+    codes = np.minimum(column, card).astype(np.uint32)
+    at = np.full(card + 1, len(codes))
+    at[codes[::-1]] = np.arange(len(codes))[::-1]  # the last that is written, the first row, is kept
+    number = np.empty(card + 1, dtype=np.uint32)
+    number[np.argsort(at[:card], kind="stable")] = np.arange(card, dtype=np.uint32)
+    number[card] = np.uint32(2**32 - 1)
+    renumbered: NDArray[np.uint32] = number[codes]
+    return renumbered

@@ -17,7 +17,7 @@ from bayeskit.estimate.history import History
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.infer.sample_output import is_whole
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import read_rows
 from bayeskit.network.learn.methods.pc import Separators, collider_votes, learn_skeleton, separated_pairs
 from bayeskit.network.learn.pag import ARROW, CIRCLE, PAG, EdgeMarks
 from bayeskit.network.learn.pag_rules import MarkRules
@@ -135,7 +135,6 @@ def learn_pag(
     check_options(method, max_condition)
     rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
     limits = Constraints.of(rows.names, tiers=tiers)
-    _warn_of_copies(rows)
 
     def on_step(step: int, objective: float, marks: Any) -> None:
         report_step(progress, "fci", step, objective=objective)
@@ -150,18 +149,6 @@ def learn_pag(
     }
     history = History(search.method, tuple(search.path), search.reason, search.whole)
     return LearnedPAG(PAG.of_marks(names, marks), separators, search.method, history)
-
-
-def _warn_of_copies(rows: DiscreteRows) -> None:
-    """Warn of columns that are the same: given one of them, the other is independent of everything."""
-    first: dict[bytes, str] = {}
-    for name, column, card in zip(rows.names, rows.columns, rows.cards, strict=True):
-        before = first.setdefault(column.astype(np.uint32).tobytes(), name)
-        if before != name and card > 1:
-            warn_caller(
-                f"columns {before!r} and {name!r} are the same in all rows, so each hides what the other has to do "
-                "with the rest; leave one of them out."
-            )
 
 
 def check_options(method: object, max_condition: object) -> None:

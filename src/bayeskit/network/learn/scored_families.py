@@ -53,6 +53,15 @@ class ScoredFamilies:
         """Return the wanted variables that gain as one parent more, the one that gains most first, at most ``most``."""
         return self.kernel.strongest(child, list(parents), wanted.view(np.uint8).tolist(), most)
 
+    def strongest_pairs(
+        self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_], n_first: int
+    ) -> list[list[int]]:
+        """Return pairs that gain as two parents more, and more than one of them: some of the best with the best beside.
+
+        The ``n_first`` variables that score best as one parent more are tried, whether they gain or not.
+        """
+        return self.kernel.strongest_pairs(child, list(parents), wanted.view(np.uint8).tolist(), n_first)
+
     def best_subsets(
         self, child: int, candidates: list[int], required: list[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
@@ -77,6 +86,9 @@ class _Families(Protocol):
     def local(self, child: int, parents: Sequence[int]) -> float: ...
     def toggles(self, child: int, parents: Sequence[int], wanted: Sequence[int]) -> NDArray[np.float64]: ...
     def strongest(self, child: int, parents: Sequence[int], wanted: Sequence[int], most: int) -> list[int]: ...
+    def strongest_pairs(
+        self, child: int, parents: Sequence[int], wanted: Sequence[int], n_first: int
+    ) -> list[list[int]]: ...
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
@@ -141,6 +153,20 @@ class PlainFamilyScores:
         alone, others = self.local(child, parents), set(np.flatnonzero(wanted).tolist()) - {child, *parents}
         scored = [(self.local(child, [*parents, v]), v) for v in others]
         return [v for score, v in sorted(scored, key=lambda each: (-each[0], each[1])) if score > alone][:most]
+
+    def strongest_pairs(
+        self, child: int, parents: Sequence[int], wanted: Sequence[int], n_first: int
+    ) -> list[list[int]]:
+        """Return pairs that gain as two parents more, and more than one of them."""
+        others = sorted(set(np.flatnonzero(wanted).tolist()) - {child, *parents})
+        single = {v: self.local(child, [*parents, v]) for v in others}
+        pairs = set()
+        for x in sorted(others, key=lambda v: (-single[v], v))[:n_first]:
+            both = [(self.local(child, [*parents, x, y]), -y) for y in others if y != x]
+            score, y = max(both, default=(-np.inf, 0))
+            if score > max(self.local(child, parents), single[x], single.get(-y, np.inf)):
+                pairs.add((min(x, -y), max(x, -y)))
+        return [list(pair) for pair in sorted(pairs)]
 
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int

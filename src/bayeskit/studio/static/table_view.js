@@ -4,10 +4,12 @@ import { h, put, percent, number, icon } from "./dom.js";
 import { Latest, follow, get, isStopped, post } from "./api.js";
 import { card, note, problem, answerIn } from "./cards.js";
 import { Growth } from "./growth.js";
+import { whyArcs } from "./why_arcs.js";
 import { kindName, methodName, progressName, reason } from "./library_words.js";
 import { t } from "./words.js";
 
-const METHODS = ["hill-climb", "best", "order", "tabu", "chow-liu", "ges", "pc", "mmhc", "exact"];
+const METHODS = ["best", "order", "hill-climb", "tabu", "chow-liu", "ges", "pc", "mmhc", "exact"];
+const RESAMPLES = 50;
 
 export class TableView {
   constructor({ document, base, params, opened, go, remember }) {
@@ -21,7 +23,7 @@ export class TableView {
       this.kinds = {};
     }
     this.arcs = { whitelist: [], blacklist: [] };
-    this.method = "hill-climb";
+    this.method = "best";
     this.trials = null; // of a training that is under way
     this.done = null; // what the last one gave
     this.host = h("div", { class: "inner" });
@@ -167,12 +169,13 @@ export class TableView {
     put(this.learnHost, card(t("learnNet"), h("div", { class: "toolbar" }, h("label", {}, t("method"), method)),
       h("details", { open: this.arcs.whitelist.length + this.arcs.blacklist.length > 0 }, h("summary", {}, `${t("demand")} / ${t("forbid")}`), h("div", { class: "fields" }, h("label", {}, t("from"), from), h("label", {}, t("to"), to)), h("div", { class: "buttons" }, h("button", { class: "small", onclick: () => add("whitelist") }, t("demand")), h("button", { class: "small", onclick: () => add("blacklist") }, t("forbid")))),
       h("ul", { class: "chips" }, chips("whitelist", "demand"), chips("blacklist", "forbid")),
+      h("label", { class: "check" }, h("input", { type: "checkbox", checked: this.sure, onchange: (event) => { this.sure = event.target.checked; } }), t("howSure")),
       h("button", { class: "small primary", onclick: () => this.learn() }, t("learn")), this.learnSaid));
   }
 
   async learn() {
     const ignore = (this.found?.columns || []).filter((column) => column.kind === "left out" && this.found.names.includes(column.name)).map((column) => column.name);
-    const body = { method: this.method, ...this.arcs, ignore };
+    const body = { method: this.method, ...this.arcs, ignore, strength: this.sure ? RESAMPLES : 0 };
     const stop = h("button", { class: "small", onclick: () => this.latest.stop("learn") }, t("stop"));
     put(this.learnSaid, h("p", { class: "thinking", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), t("thinking"), stop));
     try {
@@ -185,11 +188,15 @@ export class TableView {
             growth.host.scrollIntoView({ block: "nearest" });
             continue;
           }
+          if (event.resampled) {
+            put(this.learnSaid, h("p", { class: "thinking", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), t("resampled", event.resampled, event.of), stop));
+            continue;
+          }
           growth?.take(event.done ? { all: event.done.structure } : event);
           if (event.done) {
             await growth?.finished();
             await this.opened(event.done.network);
-            put(this.learnSaid, note(t("learned", event.done.structure.length, number(event.done.score, 6), reason(event.done.reason)), "good"), h("button", { class: "small primary", onclick: () => this.go(event.done.network) }, icon("network"), t("show")));
+            put(this.learnSaid, note(t("learned", event.done.structure.length, number(event.done.score, 6), reason(event.done.reason)), "good"), h("button", { class: "small primary", onclick: () => this.go(event.done.network) }, icon("network"), t("show")), whyArcs(event.done.why));
           } else put(this.learnSaid, h("p", { class: "thinking", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), t("learning", event.step, number(event.score ?? NaN, 7)), stop));
         }
       });

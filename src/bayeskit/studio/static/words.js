@@ -214,6 +214,15 @@ const WORDS = {
   learning: ["Step {0}, score {1}", "第 {0} 步，得分 {1}"],
   learned: ["{0} arcs, score {1}; {2}", "{0} 条弧，得分 {1}；{2}"],
   show: ["Show the network", "显示网络"],
+  howSure: ["How sure is each arc: learn from 50 resamples too", "每条弧有多可靠：再从 50 个重抽样学习"],
+  resampled: ["Resample {0} of {1}", "第 {0}/{1} 个重抽样"],
+  whyArcs: ["Why these arcs", "为什么有这些弧"],
+  whyArcsHint: ["Gain: what the score ({0}) loses without the arc. Rows: those in which the child and its parents are known, and how many there are for each combination of the parents. Strength: the share of resamples that join the two, and of these the share with this direction.", "增益：没有这条弧时得分（{0}）减少多少。行：子节点与其父节点都已知的行，以及父节点每种组合平均有多少行。强度：连接二者的重抽样所占比例，以及其中方向相同的比例。"],
+  arc: ["Arc", "弧"],
+  gain: ["Gain", "增益"],
+  rowsEach: ["Rows (each)", "行（每种组合）"],
+  strength: ["Strength (direction)", "强度（方向）"],
+  cameNext: ["Came next: what each would add to the score", "候选：每条弧会给得分增加多少"],
   noTable: ["none open", "没有打开的表格"],
 };
 

@@ -1,5 +1,7 @@
 """What cannot be learned from is refused before the work, and the message says what would do."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -95,7 +97,7 @@ def test_numbers_without_bins_are_refused_with_the_way_out():
     found = learn_structure({**ROWS, "age": [1.5, 2, 3, 4, 5, 6]}, numeric="equal-frequency", bins=2)
     assert found.network.cards[3] == 2
     assert found.network.schema["age"].kind == "binned"
-    codes = learn_structure({**ROWS, "age": [1, 2, 1, 2, 1, 2]}, kinds={"age": "categorical"})
+    codes = learn_structure({**ROWS, "age": [1, 2, 2, 1, 1, 2]}, kinds={"age": "categorical"})
     assert codes.network.states[3] == ("1", "2")
 
 
@@ -103,6 +105,19 @@ def test_a_constant_column_is_said_and_gets_no_arc():
     with pytest.warns(BayeskitWarning, match="'D' has one value"):
         found = learn_structure({**ROWS, "D": ["z"] * 6})
     assert all("D" not in arc for arc in found.arcs)
+
+
+@pytest.mark.parametrize("method", ["best", "hill-climb", "pc"])
+def test_columns_that_are_the_same_are_said(method):
+    rng = np.random.default_rng(0)
+    sex = [None, None, None, *rng.choice(["f", "m"], 297).tolist()]
+    table = {"sex": sex, "x": rng.choice(["a", "b"], 300), "gender": [{"f": "W", "m": "M"}.get(v) for v in sex]}
+    with pytest.warns(BayeskitWarning, match="columns 'sex' and 'gender' are the same in all rows"):
+        learn_structure(table, method, missing="node-average")
+    table["gender"][5] = None  # one cell is enough
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BayeskitWarning)
+        learn_structure(table, method, missing="node-average")
 
 
 def test_more_states_than_half_the_rows_are_said():
@@ -121,7 +136,7 @@ def test_an_empty_column_and_rows_that_are_all_incomplete_are_refused():
 
 
 def test_exact_search_over_many_columns_is_refused_before_it_starts():
-    rows = {f"v{i}": ["a", "b"] for i in range(30)}
+    rows = {f"v{i}": list(f"{i:030b}") for i in range(1, 31)}
     with pytest.raises(TooLargeError, match="up to about 20"):
         learn_structure(rows, "exact")
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bayeskit import BayesianNetwork, learn_structure
+from bayeskit import BayesianNetwork, learn_structure, network_score
 from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network import Best, OrderSearch
 from bayeskit.network.learn.discrete_rows import read_rows
@@ -26,6 +26,20 @@ def test_it_is_as_good_as_each_single_search_and_as_the_best_of_all(seed, score)
     for method in ("ges", "order", "hill-climb", "tabu"):
         assert best >= learn_structure(rows, method, score).score - 1e-6
     assert best == pytest.approx(learn_structure(rows, "exact", score).score, abs=1e-6)
+
+
+def test_among_many_variables_two_parents_that_say_much_only_together_are_found(monkeypatch):
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 2, (400, 160))
+    p = np.array([[0.05, 0.8], [0.8, 0.42]])[columns[:, 40], columns[:, 90]]  # each alone gains less than it costs
+    columns[:, 5] = rng.random(400) < p
+    table = {f"v{j:03}": np.array(["no", "yes"])[columns[:, j]] for j in range(160)}
+    true = BayesianNetwork({name: ["v040", "v090"] if name == "v005" else [] for name in table})
+    found = learn_structure(table, OrderSearch(restarts=0))
+    assert found.score >= network_score(true, table, "mdl") - 1e-6
+    assert {tuple(sorted(arc)) for arc in found.arcs} >= {("v005", "v040"), ("v005", "v090")}
+    monkeypatch.setattr("bayeskit.network.learn.methods.order.MOST_WITH_PAIRS", 0)
+    assert not any("v005" in arc for arc in learn_structure(table, OrderSearch(restarts=0)).arcs)
 
 
 def test_the_same_seed_gives_the_same_network():

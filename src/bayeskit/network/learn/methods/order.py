@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -14,9 +15,11 @@ from bayeskit.errors import NetworkError
 from bayeskit.estimate.history import History
 from bayeskit.network.learn.candidate_parents import (
     MANY_VARIABLES,
+    MOST_WITH_PAIRS,
     N_WIDENED,
     candidate_parents,
     chosen_by_order_search,
+    pairs_beside,
     widened,
 )  # fmt: skip
 from bayeskit.network.learn.climber import LEAST_GAIN, parents_of
@@ -105,15 +108,25 @@ class OrderWalk:
         self.path, self.ends = [self.score], list[float]()
         self.some_candidates = chosen_by_order_search(self._n, task.rows.n_rows)
         self._candidates = candidate_parents(task.families, limits, self.some_candidates)
+        self._pairs: list[list[tuple[int, ...]]] = [[] for _ in range(self._n)]
         self._moves = self._moves_among(self._candidates)
 
     def _moves_among(self, candidates: list[list[int]]) -> BestMoves:
         limits = self._task.limits
-        return BestMoves(self._task.families.kernel, candidates, parents_of(limits.required), limits.max_parents)
+        required = parents_of(limits.required)
+        return BestMoves(self._task.families.kernel, candidates, required, limits.max_parents, self._pairs)
 
     def _widen(self, parents: list[list[int]]) -> None:
         """Try as parents, too, what says most beside those of a graph and what stands near in it."""
         self._candidates = widened(self._task.families, self._task.limits, self._candidates, parents)
+        self._moves = self._moves_among(self._candidates)
+
+    def _add_pairs(self, parents: list[list[int]]) -> None:
+        """Try as parents, too, pairs that say much together beside those of a graph."""
+        new = pairs_beside(self._task.families, self._task.limits, parents, self._end)
+        self._pairs = [sorted({*old, *map(tuple, found)}) for old, found in zip(self._pairs, new, strict=True)]
+        some = zip(self._candidates, self._pairs, strict=True)
+        self._candidates = [sorted({*alone, *chain(*pairs)}) for alone, pairs in some]
         self._moves = self._moves_among(self._candidates)
 
     @property
@@ -150,6 +163,9 @@ class OrderWalk:
             self.climb(order)
             for _ in range(N_WIDENED if start == 0 and self.some_candidates else 0):
                 self._widen(parents_of(self.arcs))
+                self.climb(self.order)
+            if start == 0 and MANY_VARIABLES < self._n <= MOST_WITH_PAIRS:
+                self._add_pairs(parents_of(self.arcs))
                 self.climb(self.order)
             idle = 0 if self.score > before + LEAST_GAIN else idle + 1
             start += 1
