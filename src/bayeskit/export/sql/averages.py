@@ -48,12 +48,12 @@ class AverageTerms:
     @property
     def _only_some(self) -> bool:
         """Whether a row may have no structure that takes part."""
-        return bool(self.part.members) and None not in map(_takes_part, self.part.members)
+        return bool(self.part.members) and None not in [_takes_part(each, self.dialect) for each in self.part.members]
 
     def _add_members(self, query: Query, totals: Sequence[list[str]]) -> None:
         """Add log P(x, c) of each structure, log 0 where it does not take part; and that of one without parents."""
         nothing = self.dialect.number(LOG_ZERO)
-        conditions = [_takes_part(member) for member in self.part.members]
+        conditions = [_takes_part(member, self.dialect) for member in self.part.members]
         columns = {}
         for k, condition in enumerate(conditions):
             for c, total in enumerate(totals[k]):
@@ -66,9 +66,9 @@ class AverageTerms:
         query.add(columns)
 
 
-def _takes_part(structure: Structure) -> str | None:
+def _takes_part(structure: Structure, dialect: Dialect) -> str | None:
     """The condition under which a structure takes part; None where it always does."""
     if structure.takes_part is None or structure.takes_part.all():
         return None
-    left_out = [str(level + 1) for level, takes_part in enumerate(structure.takes_part.tolist()) if not takes_part]
-    return f"c{structure.families[0][-1]} NOT IN ({', '.join(left_out)})"
+    left_out = [level + 1 for level, takes_part in enumerate(structure.takes_part.tolist()) if not takes_part]
+    return f"NOT ({dialect.is_one_of(f'c{structure.families[0][-1]}', left_out)})"

@@ -10,6 +10,8 @@ from bayeskit.export.target import writable
 
 # How many arguments greatest() is given at the most; SQLite refuses more than 100.
 _MOST_ARGUMENTS = 100
+# How many values a condition lists; of longer lists DuckDB makes a join each, which takes seconds where there are many.
+_MOST_LISTED = 8
 
 
 # Each dialect by its name: a subclass that has one is listed when it is defined.
@@ -142,6 +144,14 @@ class Dialect(ABC):
     @abstractmethod
     def position(self, literals: Sequence[str], cell: str) -> str:
         """Return the place of a cell among text or number literals; 0 where it is not there, or is NULL."""
+
+    def is_one_of(self, code: str, places: Sequence[int]) -> str:
+        """Return the condition that a code, from 0, is one of several."""
+        if len(places) <= _MOST_LISTED:
+            return f"{code} IN ({', '.join(map(str, places))})"
+        listed = set(places)
+        marks = "".join("1" if place in listed else "0" for place in range(max(places) + 1))
+        return f"substr('{marks}', {code} + 1, 1) = '1'"
 
     def exponential(self, exponent: str) -> str:
         """Return exp() of a number of at most 0."""

@@ -16,6 +16,9 @@ from bayeskit.export.sql.levels import add_levels
 from bayeskit.export.sql.query import Query, sum_of
 from bayeskit.export.sql.tables import LOG_ZERO
 
+# How many tests a stage of a walk goes on: more stages take longer to plan, and an expression may be only so deep.
+_TESTS_AT_ONCE = 16
+
 
 class ForestTerms:
     """log P(c | x) of a classifier that is a forest."""
@@ -146,12 +149,12 @@ class ForestPart:
         sides = self._sides(node)
         cases, last = [], children[-1]
         for k, child in enumerate(children):
-            places = [str(level + 1) for level in np.flatnonzero(sides == k).tolist()]
+            places = (np.flatnonzero(sides == k) + 1).tolist()
             if k < len(children) - 1 and places:
-                cases.append(f"WHEN {cell} IN ({', '.join(places)}) THEN {child}")
-        lost = [str(level + 1) for level in np.flatnonzero(sides < 0).tolist()]
+                cases.append(f"WHEN {self.dialect.is_one_of(cell, places)} THEN {child}")
+        lost = (np.flatnonzero(sides < 0) + 1).tolist()
         if lost:
-            cases.insert(0, f"WHEN {cell} IN ({', '.join(lost)}) THEN 0")
+            cases.insert(0, f"WHEN {self.dialect.is_one_of(cell, lost)} THEN 0")
         return f"CASE {' '.join(cases)} ELSE {last} END" if cases else last
 
     def _sides(self, node: int) -> Integers:
@@ -214,18 +217,18 @@ class ForestPart:
         if cut < 0:
             sides = self._sides(node)
             to_all += (np.flatnonzero(sides < 0) + 1).tolist()
-            takes = [f"{cell} IN ({', '.join(map(str, (np.flatnonzero(sides == k) + 1).tolist()))})" for k in range(n)]
+            takes = [self.dialect.is_one_of(cell, (np.flatnonzero(sides == k) + 1).tolist()) for k in range(n)]
         else:
             to_all += [1] * (lost < 0)
             takes = [f"{cell} > 1 AND {cell} < {cut + 1}", f"{cell} > 1 AND {cell} >= {cut + 1}"]
             if lost >= 0:
                 takes[lost] = f"({takes[lost]} OR {cell} = 1)"
-        return f"{cell} IN ({', '.join(map(str, to_all))})", takes
+        return self.dialect.is_one_of(cell, to_all), takes
 
     def _add_walk(self, query: Query, lists: PairLists) -> dict[str, str]:
         """Add P(c) as the sum over the leaves that a row comes to, of their shares times their lines.
 
-        A walk is a list of nodes with the share of the row in each, at first the roots; each stage goes one test on.
+        A walk is a list of nodes with the share of the row in each, at first the roots; each stage goes some tests on.
         """
         dialect, end, lines = self.dialect, self.suffix, self.paths.lines.T.tolist()
         here = f"gg0{end}"
@@ -234,10 +237,12 @@ class ForestPart:
         levels = dialect.list_of([f"v{j}" for j in self.columns])
         now = query.add_where(here, {f"gv0{end}": levels, f"gn0{end}": roots})
         cells, walk = now[f"gv0{end}"], now[f"gn0{end}"]
-        for depth in range(self.paths.nodes.shape[1]):
-            name = f"gn{depth + 1}{end}"
-            step = lists.spread(walk, lambda node, share: self._next(lists, names, cells, node, share))
-            walk = query.add_where(here, {name: step}, tables)[name]
+        depth = self.paths.nodes.shape[1]
+        for begin in range(0, depth, _TESTS_AT_ONCE):
+            for _ in range(begin, min(begin + _TESTS_AT_ONCE, depth)):
+                walk = lists.spread(walk, lambda node, share: self._next(lists, names, cells, node, share))
+            name = f"gn{begin + 1}{end}"
+            walk = query.add_where(here, {name: walk}, tables)[name]
         numbers = np.zeros((len(lines), len(self.part.feature)))
         numbers[:, self.paths.leaves] = lines
         more, line = self._constants({f"gc{c}": each for c, each in enumerate(numbers.tolist())}, whole=False)
