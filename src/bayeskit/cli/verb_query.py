@@ -128,10 +128,8 @@ def _answer(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> tuple[
 
 
 def _of_mixed(net: Any, name: str, given: Any, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the answer of a network with real variables, which is exact."""
-    if options["method"] not in ("auto", "exact"):
-        raise ValueError(f"a network with real variables is answered exactly; got method {options['method']!r}.")
-    posterior = net.posterior(name, given=given, max_memory=options["max_memory"])
+    """Return the answer of a network with real variables."""
+    posterior = net.posterior(name, given=given, **options)
     if name not in net.real:
         return _of_states(name, posterior)
     known = posterior.sd == 0
@@ -139,7 +137,12 @@ def _of_mixed(net: Any, name: str, given: Any, options: dict[str, Any]) -> tuple
     facts = {"variable": name, "mean": posterior.mean, "sd": posterior.sd, "quantiles": quantiles}
     rows = [("mean", f"{posterior.mean:.6g}"), ("sd", f"{posterior.sd:.6g}")]
     rows += [(f"{100 * float(p):g} %", f"{x:.6g}") for p, x in quantiles.items()]
-    return facts, _columns((name, ""), rows)
+    lines = _columns((name, ""), rows)
+    if posterior.quality.approximate:
+        facts["standard_error"] = posterior.standard_error
+        lines[1] += f" ± {posterior.standard_error:.2g}"
+        lines.append(f"({posterior.quality})")
+    return facts, lines
 
 
 def _of_real_joint(joint: Any) -> tuple[dict[str, Any], list[str]]:

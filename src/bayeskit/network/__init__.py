@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from bayeskit.network.cpd.gaussian import ConditionalGaussian as ConditionalGaussian
     from bayeskit.network.cpd.gaussian import LinearGaussian as LinearGaussian
     from bayeskit.network.cpd.logistic import Logistic as Logistic
+    from bayeskit.network.cpd.logistic import Probit as Probit
     from bayeskit.network.cpd.noisy import NoisyAdder as NoisyAdder
     from bayeskit.network.cpd.noisy import NoisyAnd as NoisyAnd
     from bayeskit.network.cpd.noisy import NoisyMax as NoisyMax
@@ -55,6 +56,7 @@ _PUBLIC = {
     "ConditionalGaussian": "bayeskit.network.cpd.gaussian",
     "LinearGaussian": "bayeskit.network.cpd.gaussian",
     "Logistic": "bayeskit.network.cpd.logistic",
+    "Probit": "bayeskit.network.cpd.logistic",
     "NoisyAdder": "bayeskit.network.cpd.noisy",
     "NoisyAnd": "bayeskit.network.cpd.noisy",
     "NoisyMax": "bayeskit.network.cpd.noisy",

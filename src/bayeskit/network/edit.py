@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
+from bayeskit.network.cpd.gaussian import GaussianCPD
 from bayeskit.network.cpd.given_table import read_cpd_table, states_of
+from bayeskit.network.cpd.link import LinkCPD
 from bayeskit.network.cpd.table import TableCPD, check_size, check_table, default_table
 from bayeskit.network.infer.evidence import distribution
 from bayeskit.network.states import schema_of
@@ -30,7 +32,7 @@ class Editing:
         ----------
         name : str
             The variable.
-        table : array, dict or frame
+        table : array, dict, frame or distribution
             As in the constructor; parents and states stay.
         normalize : bool, default False
             Divide each row by its sum.
@@ -50,7 +52,8 @@ class Editing:
     def with_arc(self, parent: str, child: str, table: Any = None) -> BayesianNetwork:
         """Return the network with one more arc; the parent comes after the child's other parents.
 
-        Without a table the child does not depend on the new parent yet: its rows are repeated for each of its states.
+        Without a table the child does not depend on the new parent yet: its rows are repeated for each of its states,
+        and a real variable has the slope 0.
 
         Examples
         --------
@@ -68,8 +71,11 @@ class Editing:
             raise NetworkError(f"the arc {parent}->{child} is there already.")
         above = (*net.parents[i], p)
         check_size(child, tuple(net.cards[v] for v in (*above, i)))
-        if table is None:
-            rows = net.cpds[i].values
+        cpd = net.cpds[i]
+        if table is None and isinstance(cpd, GaussianCPD | LinkCPD):
+            table = cpd.with_parent(net.cards[p])
+        elif table is None and net.cards[p]:
+            rows = cpd.values
             table = np.broadcast_to(rows[..., None, :], (*rows.shape[:-1], net.cards[p], net.cards[i]))
         return _with_cpd(net, i, above, table, False)
 
@@ -78,7 +84,8 @@ class Editing:
 
         Without a table the parent is averaged out of the child's, each of its states by its probability given the
         other parents, :math:`P(x \mid u) = \sum_p P(x \mid u, p)\,P(p \mid u)`: of all networks with the new graph
-        this one is nearest in the sense of Kullback and Leibler.
+        this one is nearest in the sense of Kullback and Leibler. Where real variables are among them, the distribution
+        that is left is to be given.
 
         Examples
         --------
@@ -93,6 +100,11 @@ class Editing:
         if p not in net.parents[i]:
             raise NetworkError(f"there is no arc {parent}->{child}; the parents of {child!r} are {_listed(net, i)}.")
         above = tuple(v for v in net.parents[i] if v != p)
+        if table is None and not all(net.cards[v] for v in (i, *net.parents[i])):
+            raise NetworkError(
+                f"the family of {child!r} has real variables, so {parent!r} cannot be averaged out of it: give the "
+                "distribution that is left, table=…."
+            )
         if table is None:
             table = _averaged(net, i, p)
         return _with_cpd(net, i, above, table, False)
@@ -120,7 +132,8 @@ class Editing:
             table = default_table(name, tuple(len(all_states[v]) for v in (*places[-1], len(net.names))), None)
         table = read_cpd_table(name, above, dict(zip(names, all_states, strict=True)), table)
         cpd = check_table(names, all_states, places, len(net.names), table, False)
-        schema = Schema((*net.schema, *schema_of((name,), (named,))), net.schema.named)
+        column = schema_of((name,), (named,)) if named else (Variable(name, "gaussian", numeric=True),)
+        schema = Schema((*net.schema, *column), net.schema.named)
         return net._like(names, all_states, places, (*net.cpds, cpd), schema, net.target)
 
     def without_variable(self, name: str) -> BayesianNetwork:

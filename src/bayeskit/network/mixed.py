@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, cast
 
@@ -11,15 +12,21 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory
 from bayeskit.defaults import MAX_MEMORY
-from bayeskit.errors import NetworkError, TableError
-from bayeskit.network import dag
+from bayeskit.errors import NetworkError, TableError, warn_caller
+from bayeskit.network.cpd.distribution import Distribution
 from bayeskit.network.cpd.gaussian import GaussianCPD, LinearGaussian, RealForm, is_number
+from bayeskit.network.cpd.link import LinkCPD
+from bayeskit.network.cpd.logistic_fit import fit_link
+from bayeskit.network.cpd.table import uniform_table
 from bayeskit.network.infer.answers import Posterior
 from bayeskit.network.infer.exact import memory_in_bytes
-from bayeskit.network.infer.incomplete_rows import IncompleteRows
+from bayeskit.network.infer.link_sampling import LinkedCase, family_values, settled
 from bayeskit.network.infer.mixed_queries import MixedQueries
+from bayeskit.network.infer.mixed_row_queries import MixedRowQueries
+from bayeskit.network.infer.mixed_sampling import MixedSampling
 from bayeskit.network.infer.real_answers import MixedPosteriors, RealPosterior
-from bayeskit.network.infer.sample_output import check_random_state, check_request
+from bayeskit.network.infer.sampling_effort import SamplingEffort
+from bayeskit.network.infer.tree_size import LargeTablesError
 from bayeskit.network.learn.form_fitting import has_forms
 from bayeskit.network.learn.gaussian_fitting import fit_gaussian
 from bayeskit.network.learn.mixed_em import MixedEM, learn_mixed_by_em
@@ -27,19 +34,17 @@ from bayeskit.network.learn.table_fitting import Learned
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.network.states import schema_of
 from bayeskit.progress import Progress
-from bayeskit.table.encode import as_numbers
-from bayeskit.table.read import read_table
 from bayeskit.table.schema import Schema, Variable
 
 Floats = NDArray[np.float64]
 
 
-class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
+class MixedNetwork(MixedQueries, MixedRowQueries, MixedSampling, BayesianNetwork):  # type: ignore[misc]
     """A Bayesian network in which some variables are real; ``BayesianNetwork(…)`` makes it where a distribution is.
 
-    A real variable has no states. Its parents may be discrete and real; a discrete variable has discrete parents only.
-    Posteriors, samples, likelihoods, interventions, d-separation, files and `fitted` know real variables; what does not
-    is refused by name.
+    A real variable has no states. Its parents may be discrete and real; a discrete variable has discrete parents, or
+    real ones too where it is a `Logistic` or a `Probit`. Posteriors, samples, likelihoods, interventions, d-separation,
+    changes, files and `fitted` know real variables; what does not is refused by name.
     """
 
     # A file names the class that anyone asks for, which makes this one where a distribution is Gaussian.
@@ -47,15 +52,9 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
     _plain: ClassVar[type[BayesianNetwork]] = BayesianNetwork
 
     def _fill(self, names: Any, states: Any, parents: Any, tables: Any, normalize: bool, **more: Any) -> None:
-        for i, above in enumerate(parents):
+        for i in range(len(names)):
             if not len(states[i]) and not isinstance(tables[i], RealForm | GaussianCPD):
                 raise NetworkError(f"variable {names[i]!r} has no states; give it at least one.")
-            real = [names[p] for p in above if not len(states[p])]
-            if real and len(states[i]):
-                raise NetworkError(
-                    f"{names[i]!r} is discrete and has the real parent {real[0]!r}; a discrete variable has discrete "
-                    "parents only. Turn the arc round, or cut the parent into states."
-                )
         super()._fill(names, states, parents, tables, normalize, **more)
 
     def _refuse_no_states(self) -> None:
@@ -71,8 +70,13 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
         return {i: cpd for i, cpd in enumerate(self.cpds) if isinstance(cpd, GaussianCPD)}
 
     @cached_property
+    def _links(self) -> dict[int, LinkCPD]:
+        """The discrete variables that have real parents."""
+        return {i: cpd for i, cpd in enumerate(self.cpds) if isinstance(cpd, LinkCPD)}
+
+    @cached_property
     def _discrete(self) -> BayesianNetwork | None:
-        """The network of the discrete variables, which have no real parents; None where all are real."""
+        """The network of the discrete variables; None where all are real. One with real parents has none here."""
         kept = [v for v in range(len(self.names)) if v not in self._gaussian]
         if not kept:
             return None
@@ -80,10 +84,10 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
         return self._like(
             [self.names[v] for v in kept],
             [self.states[v] for v in kept],
-            [[place[p] for p in self.parents[v]] for v in kept],
-            [self.cpds[v] for v in kept],
+            [[] if v in self._links else [place[p] for p in self.parents[v]] for v in kept],
+            [uniform_table(self.cards[v]) if v in self._links else self.cpds[v] for v in kept],
             Schema(tuple(self.schema[v] for v in kept), self.schema.named),
-            self.target,
+            self.target if self.target is None or self.index(self.target) in kept else None,
         )
 
     @cached_property
@@ -137,9 +141,16 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
         variables: str | Iterable[str] | None = None,
         *,
         given: Mapping[str, Any] | None = None,
+        method: str | None = None,
+        n_samples: int | None = None,
+        error: float | None = None,
+        random_state: int = 0,
         max_memory: Memory = MAX_MEMORY,
     ) -> Posterior | RealPosterior | MixedPosteriors:
-        """Return the distribution of variables given evidence, exact.
+        """Return the distribution of variables given evidence.
+
+        It is exact, but where a discrete variable has a real parent whose number is not known: then it is sampled, and
+        the answer has its standard error.
 
         Parameters
         ----------
@@ -149,20 +160,56 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
         given : mapping, optional
             States of discrete variables (or sets, likelihoods, a `Marginal`), numbers of real ones; a reading with an
             error is a `LinearGaussian`: ``LinearGaussian(mean=170, sd=2)`` was read where the number itself is unknown.
+        method : {"exact", "auto", "weighting"}, optional
+            By default exact but for such variables, which "exact" refuses; "auto" samples, with a warning, also where
+            the exact answer needs more than ``max_memory``; "weighting" samples.
+        n_samples : int, optional
+            The number of samples, by default 100 000; with ``error`` the largest number.
+        error : float, optional
+            Sample until the standard error of every probability is at most this.
+        random_state : int, default 0
+            Seed of the samples.
         max_memory : number of bytes or str
             What tables and normals may take; more is an error, raised before any is made.
         """
+        if method not in (None, "auto", "exact", "weighting"):
+            raise NetworkError(f"with real variables method must be 'auto', 'exact' or 'weighting'; got {method!r}.")
         names = [variables] if isinstance(variables, str) else list(self.names if variables is None else variables)
         places = [self.index(name) for name in names]
-        real = [v for v in places if v in self._gaussian]
-        case = self._case(given, real, memory_in_bytes(max_memory))
-        parts: dict[str, Posterior | RealPosterior] = dict(case.real(real))
-        parts |= {name: case.discrete(name) for name, v in zip(names, places, strict=True) if v not in self._gaussian}
-        return (
-            parts[variables]
-            if isinstance(variables, str)
-            else MixedPosteriors({name: parts[name] for name in names}, case.log_evidence)
+        effort = SamplingEffort(n_samples, error, random_state)
+        answer = self._answer(names, places, given, method, effort, memory_in_bytes(max_memory))
+        return answer[variables] if isinstance(variables, str) else answer
+
+    def _answer(
+        self,
+        names: list[str],
+        places: list[int],
+        given: Mapping[str, Any] | None,
+        method: str | None,
+        effort: SamplingEffort,
+        limit: float,
+    ) -> MixedPosteriors:
+        self._evidence(given)  # refuses what is no evidence
+        net = settled(self, given or {}, places)
+        plain = method == "weighting" and not net._links
+        if method == "exact" or (method != "weighting" and not net._links):
+            real = [v for v in places if v in self._gaussian]
+            try:
+                case = net._case(given, real, limit)
+                parts: dict[str, Posterior | RealPosterior] = dict(case.real(real))
+                parts |= {
+                    name: case.discrete(name) for name, v in zip(names, places, strict=True) if v not in self._gaussian
+                }
+                return MixedPosteriors({name: parts[name] for name in names}, case.log_evidence)
+            except LargeTablesError as refusal:
+                if method != "auto":
+                    raise LargeTablesError(refusal.needs, "Pass method='auto' to sample the answer.") from None
+                warn_caller(f"this answer is sampled, not exact: {refusal}")
+                effort, plain = replace(effort, exact_fits=False), True
+        found = LinkedCase(net, given or {}, limit, plain).posteriors(
+            places, replace(effort, exact_fits=False, positive=False)
         )
+        return MixedPosteriors({name: found[name] for name in names}, float("nan"))
 
     def probability(  # type: ignore[override]
         self, event: Mapping[str, Any], *, given: Mapping[str, Any] | None = None, max_memory: Memory = MAX_MEMORY
@@ -171,134 +218,14 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
         real = [name for name in event if self.index(name) in self._gaussian]
         if real:
             raise NetworkError(f"{real[0]!r} is real: ask posterior({real[0]!r}, …).cdf(x) for its probabilities.")
-        net, evidence, _ = self._case(given, [], memory_in_bytes(max_memory))._joined
+        asked = [self.index(name) for name in event]
+        net, evidence, _ = self._case(given, [], memory_in_bytes(max_memory), asked)._joined
         assert net is not None
         return net.probability(event, given=evidence, max_memory=max_memory)
 
     def log_evidence(self, given: Mapping[str, Any], *, max_memory: Memory = MAX_MEMORY) -> float:
         """Return the logarithm of the density of evidence; numbers of real variables, states of discrete ones."""
-        return self._case(given, [], memory_in_bytes(max_memory)).log_evidence
-
-    def sample(  # type: ignore[override]
-        self,
-        n: int,
-        *,
-        given: Mapping[str, Any] | None = None,
-        random_state: int = 0,
-        output: str = "dict",
-        max_memory: Memory = MAX_MEMORY,
-    ) -> Any:
-        """Sample cases; real columns are numbers.
-
-        With evidence the cases are exact and independent samples of the distribution given it. ``output`` is "dict",
-        "pandas" or "polars".
-        """
-        rows, seed = check_request(n, output), check_random_state(random_state)
-        if output == "codes":
-            raise NetworkError("real variables have no codes: output must be 'dict', 'pandas' or 'polars'.")
-        codes, numbers = (
-            self._sampled_given(rows, seed, given, max_memory) if given else self._sampled_forward(rows, seed)
-        )
-        columns = {
-            name: numbers[v] if v in numbers else np.array(self.states[v], dtype=object)[codes[name]].astype(str)
-            for v, name in enumerate(self.names)
-        }
-        if output == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(columns)
-        if output == "polars":
-            import polars as pl
-
-            return pl.DataFrame(columns)
-        return columns
-
-    def _sampled_forward(self, rows: int, seed: int) -> tuple[dict[str, NDArray[Any]], dict[int, Floats]]:
-        """Return codes and numbers sampled parents before children."""
-        net = self._discrete
-        codes = [] if net is None else net.sample(rows, random_state=seed, output="codes")
-        by_name = {} if net is None else dict(zip(net.names, codes, strict=True))
-        numbers: dict[int, Floats] = {}
-        for v in dag.topological_order(self.parents):
-            if v not in self._gaussian:
-                continue
-            cpd = self._gaussian[v]
-            d, x = self._parents_of(v, by_name, numbers, rows)
-            at = cpd.configuration(d)
-            # One stream per variable: more cases begin with the same ones.
-            noise = np.random.default_rng([seed, v]).standard_normal(rows)
-            numbers[v] = cpd.intercept[at] + (cpd.slope[at] * x).sum(axis=1) + cpd.sd[at] * noise
-        return by_name, numbers
-
-    def _sampled_given(
-        self, rows: int, seed: int, given: Mapping[str, Any], max_memory: Memory
-    ) -> tuple[dict[str, NDArray[Any]], dict[int, Floats]]:
-        """Return codes sampled given the evidence, and numbers given these and the evidence."""
-        case = self._case(given, list(self._gaussian), memory_in_bytes(max_memory))
-        net, evidence, _ = case._joined
-        codes = [] if net is None else net.sample(
-            rows, given=evidence, random_state=seed, output="codes", max_memory=max_memory
-        )  # fmt: skip
-        by_name = {} if net is None else dict(zip(net.names, codes, strict=True))
-        numbers = {v: np.full(rows, case.known[v]) for v in self._gaussian if v in case.known}
-        for group in case.groups:
-            free = [v for v in group.members if v not in case.known]
-            if not free:
-                continue
-            cards = [self.cards[p] for p in group.parents]
-            at = np.zeros(rows, dtype=np.int64)
-            if cards:
-                at = np.ravel_multi_index([by_name[self.names[p]].astype(np.int64) for p in group.parents], cards)
-            means, roots = group.conditional(case.seen, free)
-            noise = np.stack([np.random.default_rng([seed, v]).standard_normal(rows) for v in free], axis=1)
-            drawn = means[at] + np.einsum("nij,ni->nj", roots[at], noise)
-            numbers |= {v: drawn[:, k] for k, v in enumerate(free)}
-        return by_name, numbers
-
-    def _parents_of(
-        self, v: int, codes: Mapping[str, NDArray[Any]], numbers: Mapping[int, Floats], n: int
-    ) -> tuple[NDArray[np.int64], Floats]:
-        cpd, above = self._gaussian[v], self.parents[v]
-        d = [codes[self.names[above[k]]].astype(np.int64) for k in cpd.discrete]
-        x = [numbers[above[k]] for k in cpd.real]
-        return (
-            np.stack(d, axis=1) if d else np.zeros((n, 0), dtype=np.int64),
-            np.stack(x, axis=1) if x else np.zeros((n, 0)),
-        )
-
-    def _read_rows(self, table: Any) -> tuple[dict[str, NDArray[Any]], dict[int, Floats], int]:
-        """Return the codes of discrete variables, the numbers of real ones (NaN where missing), and the rows."""
-        from bayeskit.network.cases import read_cases
-
-        source = read_table(table, min_rows=0)
-        if not source.named:
-            raise TableError("a network with real variables reads columns by name: give a frame or a dict of columns.")
-        lacking = [name for name in self.names if name not in source.names]
-        if lacking:
-            raise TableError(f"the table has no column {lacking[0]!r}.")
-        net = self._discrete
-        codes = {}
-        if net is not None:
-            columns = read_cases(net.schema, net.states, table).complete()
-            codes = dict(zip(net.names, columns, strict=True))
-        numbers = {
-            v: np.asarray(
-                as_numbers(source.column(source.names.index(self.names[v])), self.names[v], "gaussian"),
-                dtype=np.float64,
-            )
-            for v in self._gaussian
-        }
-        return codes, numbers, source.n_rows
-
-    def _incomplete(self, table: Any) -> IncompleteRows:
-        """Return the rows of a table with the marks of their missing cells."""
-        codes, numbers, n = self._read_rows(table)
-        marked = {}
-        for name, column in codes.items():
-            v = self.index(name)
-            marked[v] = np.where(column < self.cards[v], column, 0).astype(np.int64)
-            marked[v][column >= self.cards[v]] = -1
-        return IncompleteRows(self, marked, numbers, n)
+        return self._case(given, [], memory_in_bytes(max_memory), []).log_evidence
 
     def log_probability(self, table: Any) -> Floats:
         """Return the log-density of the known cells of each row of a table; missing cells are summed out, exactly.
@@ -314,7 +241,7 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
         >>> net.log_probability({"x": [0.0, None], "y": [1.0, 1.0]}).round(6)
         array([-2.656024, -1.823657])
         """
-        return self._incomplete(table).log_evidence(self.cpds)
+        return self._incomplete(table, ()).log_evidence(self.cpds)
 
     def fitted(  # type: ignore[override]
         self,
@@ -330,9 +257,11 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
     ) -> BayesianNetwork:
         r"""Return this network with its numbers estimated from rows.
 
-        Tables as for any network. A real variable is regressed on its real parents for each configuration of its
-        discrete ones, from moments that add: to those of each configuration the mean moments of all rows are added λ
-        times, so an empty configuration has the regression of all rows. λ = 0 is maximum likelihood.
+        Tables as for any network; a `Logistic` or a `Probit` by maximum likelihood with λ/2 times the squared weights,
+        its real parents in units of their standard deviation. A real variable is regressed on its real parents for
+        each configuration of its discrete ones, from moments that add: to those of each configuration the mean moments
+        of all rows are added λ times, so an empty configuration has the regression of all rows. λ = 0 is maximum
+        likelihood.
 
         Parameters
         ----------
@@ -355,18 +284,23 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
         net = self._discrete
         tables = None if net is None else net.fitted(table, sample_weight, smoothing=smoothing)
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        cpds = []
+        cpds: list[Distribution] = []
         for v, name in enumerate(self.names):
+            by_place = {**numbers, **{self.index(each): column for each, column in codes.items()}}
+            if v in self._links:
+                cpds.append(fit_link(self._links[v], name, *family_values(self, v, by_place, n), codes[name], weight,
+                                     float(smoothing)))  # fmt: skip
+                continue
             if v not in self._gaussian:
                 assert tables is not None
                 cpds.append(tables.cpds[tables.index(name)])
                 continue
-            d, x = self._parents_of(v, codes, numbers, n)
+            d, x = family_values(self, v, by_place, n)
             cpds.append(fit_gaussian(self._gaussian[v], name, d, x, numbers[v], weight, float(smoothing)))
         first = self._like(self.names, self.states, self.parents, cpds, self.schema, self.target)
         if missing == "available-case":
             return first
-        if net is not None and has_forms(net):
+        if self._links or (net is not None and has_forms(net)):
             raise NetworkError("EM of a mixed network learns tables and Gaussians; it has a noisy-OR or its like.")
         em = MixedEM(self, self._incomplete(table), weight, float(smoothing))
         learned, history = learn_mixed_by_em(
@@ -392,9 +326,8 @@ class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
 
     # What knows tables only, refused by name.
     _REFUSED: ClassVar[Sequence[str]] = (
-        "posterior_rows", "predict_proba", "tree_size", "kl_divergence", "questions", "sensitivity",
-        "two_way_sensitivity", "conflict", "independent", "arc_influence", "updated", "merged", "unlearned",
-        "to_networkx", "with_arc", "without_arc", "without_variable", "with_variable",
+        "tree_size", "kl_divergence", "questions", "sensitivity", "two_way_sensitivity", "conflict", "independent",
+        "arc_influence", "updated", "merged", "unlearned",
     )  # fmt: skip
 
 

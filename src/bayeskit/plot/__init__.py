@@ -4,6 +4,7 @@ from bayeskit.plot.animation import animate
 from bayeskit.plot.balance import class_balance
 from bayeskit.plot.beliefs import belief_panels
 from bayeskit.plot.confusion import confusion_matrix
+from bayeskit.plot.density_curve import density_curve
 from bayeskit.plot.hypotheses import posterior_bars, posterior_curves
 from bayeskit.plot.lattice import lattice
 from bayeskit.plot.network_table import network_table
@@ -20,6 +21,7 @@ __all__ = [
     "belief_panels",
     "class_balance",
     "confusion_matrix",
+    "density_curve",
     "lattice",
     "network_table",
     "objective_curve",

@@ -156,7 +156,7 @@ def distinct(column: Column, name: str) -> tuple[Value, ...]:
 
 def as_numbers(column: Column, name: str, kind: str) -> NDArray[Any]:
     """Return the cells of a column as numbers; text is an error that names the requested kind."""
-    if isinstance(column, Coded) and isinstance(column.levels[0], str):
+    if isinstance(column, Coded) and column.levels and isinstance(column.levels[0], str):
         raise TableError(f"column '{name}' cannot be {kind}: it holds text such as {column.levels[0]!r}.")
     return _numbers(column)
 
@@ -175,7 +175,7 @@ def as_texts(column: Column, name: str) -> NDArray[Any]:
 
 
 def _as_numbers(column: Column, variable: Variable) -> NDArray[Any]:
-    if isinstance(column, Coded) and isinstance(column.levels[0], str):
+    if isinstance(column, Coded) and column.levels and isinstance(column.levels[0], str):
         raise _wrong_type(variable, column.levels[0])
     return _numbers(column)
 

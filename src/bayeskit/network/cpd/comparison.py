@@ -9,6 +9,7 @@ import numpy as np
 from bayeskit.network.cpd.causes import IndependentCauses
 from bayeskit.network.cpd.distribution import Distribution, table_fits
 from bayeskit.network.cpd.gaussian import GaussianCPD
+from bayeskit.network.cpd.link import LinkCPD
 
 
 def same_numbers(ours: Distribution, theirs: Distribution, axes: Sequence[int], tol: float) -> bool:
@@ -18,11 +19,12 @@ def same_numbers(ours: Distribution, theirs: Distribution, axes: Sequence[int], 
     """
     if ours.shape != (*(theirs.shape[a] for a in axes), theirs.shape[-1]):
         return False
-    if isinstance(ours, GaussianCPD) or isinstance(theirs, GaussianCPD):
-        if not (isinstance(ours, GaussianCPD) and isinstance(theirs, GaussianCPD)):
+    if 0 in ours.shape:  # a real variable, or real parents
+        if type(ours) is not type(theirs):
             return False
-        pair = (ours.to_parts()[1], theirs.reordered(axes).to_parts()[1])
-        return bool(abs(pair[0] - pair[1]).max() <= tol)
+        assert isinstance(theirs, GaussianCPD | LinkCPD)
+        (meta, numbers), (other_meta, others) = ours.to_parts(), theirs.reordered(axes).to_parts()
+        return meta == other_meta and bool(abs(numbers - others).max() <= tol)
     if table_fits(ours.shape):
         return bool(abs(ours.values - theirs.values.transpose([*axes, len(axes)])).max() <= tol)
     if type(ours) is not type(theirs):

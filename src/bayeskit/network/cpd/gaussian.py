@@ -99,6 +99,14 @@ class GaussianCPD(Distribution):
         columns = [self.real.index(a) for a in axes if not self.cards[a]]
         return GaussianCPD(cards, self.intercept[grid], self.slope[grid][:, columns], self.sd[grid])
 
+    def with_parent(self, card: int) -> GaussianCPD:
+        """Return the distribution with one more parent, the last, that says nothing; a real one has no states."""
+        if not card:
+            slope = np.concatenate([self.slope, np.zeros((len(self.sd), 1))], axis=1)
+            return GaussianCPD((*self.cards, 0), self.intercept, slope, self.sd)
+        again = [np.repeat(numbers, card, axis=0) for numbers in (self.intercept, self.slope, self.sd)]
+        return GaussianCPD((*self.cards, card), *again)
+
     def to_parts(self) -> tuple[dict[str, Any], Table]:
         """Return fields and numbers."""
         return {"cards": list(self.cards)}, np.concatenate([self.intercept, self.slope.ravel(), self.sd])

@@ -10,10 +10,8 @@ import numpy as np
 
 from bayeskit.errors import ModelFileError, NetworkError
 from bayeskit.network.cpd.distribution import Codes, Distribution, Family, Form, Table, present_state
+from bayeskit.network.cpd.link import LARGEST, Link, LinkCPD
 from bayeskit.network.cpd.written_form import WrittenForm, both
-
-# Sums of larger ones over many parents leave the floats.
-LARGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,21 +68,63 @@ class LogisticCPD(Form):
         return cls(bias, tuple(w.reshape(-1, shape[-1]) for w in weights))
 
 
-class Logistic(WrittenForm):
+class _WrittenScore(WrittenForm):
+    """A bias, and a weight for each parent, by its name; real parents too."""
+
+    takes_real = True
+
+    def __init__(
+        self, weights: Mapping[str, Any] | None = None, /, bias: float | Sequence[float] = 0.0, **more: Any
+    ) -> None:
+        self.bias, self.weights = bias, both(type(self).__name__, weights, more)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in [('bias', self.bias), *self.weights.items()])})"
+        )
+
+    def _read(self, family: Family) -> tuple[Table, tuple[Table, ...]]:
+        """Return the bias, and the weights of each parent: one row per state, or one row for a real parent."""
+        what, weights = type(self).__name__, []
+        for name, states, given in zip(
+            family.parents, family.parent_states, family.match(what, self.weights), strict=True
+        ):
+            read = np.zeros((max(len(states), 1), len(family.states)))
+            if not states:
+                read[0] = _score(what, family, given, name)
+            elif isinstance(given, Mapping):
+                for state, w in given.items():
+                    read[family.state(name, state)] = _score(what, family, w, name)
+            elif len(states) == 2:
+                read[present_state(states)] = _score(what, family, given, name)
+            else:
+                raise NetworkError(
+                    f"{what} of {family.name!r}: the parent {name!r} has {len(states)} states; give a mapping of "
+                    "state to weight."
+                )
+            weights.append(read)
+        return _score(what, family, self.bias, "bias"), tuple(weights)
+
+    def _linked(self, link: Link, family: Family) -> LinkCPD:
+        return LinkCPD(link, tuple(map(len, family.parent_states)), *self._read(family))
+
+
+class Logistic(_WrittenScore):
     r"""The log-odds of a variable are a sum over its parents (logistic regression as a distribution).
 
-    .. math:: \ln \frac{P(\text{yes} \mid x)}{P(\text{no} \mid x)} = b + \sum_i w_i(x_i)
+    .. math:: \ln \frac{P(\text{yes} \mid x)}{P(\text{no} \mid x)} = b + \sum_i w_i(x_i) + \sum_j v_j x_j
 
     Parameters
     ----------
     weights : mapping of parent to weight, optional
-        A number for a parent that is there (0 where it is not), or a mapping of state to number; with more than two
-        own states a list with one number per own state in place of each number. Parents may also be given as keywords.
+        A number for a parent that is there (0 where it is not), or a mapping of state to number; for a real parent the
+        number that is multiplied by it. With more than two own states a list with one number per own state in place of
+        each number. Parents may also be given as keywords.
     bias : float, or one number per own state, default 0
         The log-odds when every weight is 0.
 
     Exact answers and samples make its full table, so they take up to about 25 parents of two states; `fitted` and
-    `log_probability` take any number.
+    `log_probability` take any number. With real parents that are not known answers are sampled, with their error.
 
     Examples
     --------
@@ -94,36 +134,41 @@ class Logistic(WrittenForm):
     array([0.5, 0.5])
     """
 
-    def __init__(
-        self, weights: Mapping[str, Any] | None = None, /, bias: float | Sequence[float] = 0.0, **more: Any
-    ) -> None:
-        self.bias, self.weights = bias, both("Logistic", weights, more)
+    def bound(self, family: Family) -> Distribution:
+        """Return the distribution for a family."""
+        return self._linked("logistic", family) if () in family.parent_states else LogisticCPD(*self._read(family))
 
-    def __repr__(self) -> str:
-        return f"Logistic({', '.join(f'{k}={v!r}' for k, v in [('bias', self.bias), *self.weights.items()])})"
+
+class Probit(_WrittenScore):
+    r"""A variable of two states that says whether a normal score is above 0 (probit regression as a distribution).
+
+    .. math:: P(\text{yes} \mid x) = Φ\left(b + \sum_i w_i(x_i) + \sum_j v_j x_j\right)
+
+    Parameters as for `Logistic`. Without real parents it makes a table.
+
+    Examples
+    --------
+    >>> from bayeskit import BayesianNetwork
+    >>> from bayeskit.network import LinearGaussian
+    >>> dose = BayesianNetwork(
+    ...     "dose->cured", tables={"dose": LinearGaussian(mean=2, sd=1), "cured": Probit(bias=-1, dose=0.5)}
+    ... )
+    >>> round(dose.posterior("cured", given={"dose": 4})["yes"], 4)
+    0.8413
+    """
 
     def bound(self, family: Family) -> Distribution:
         """Return the distribution for a family."""
-        weights = []
-        for name, states, given in zip(
-            family.parents, family.parent_states, family.match("Logistic", self.weights), strict=True
-        ):
-            read = np.zeros((len(states), len(family.states)))
-            if isinstance(given, Mapping):
-                for state, w in given.items():
-                    read[family.state(name, state)] = _score(family, w, name)
-            elif len(states) == 2:
-                read[present_state(states)] = _score(family, given, name)
-            else:
-                raise NetworkError(
-                    f"Logistic of {family.name!r}: the parent {name!r} has {len(states)} states; give a mapping of "
-                    "state to weight."
-                )
-            weights.append(read)
-        return LogisticCPD(_score(family, self.bias, "bias"), tuple(weights))
+        if len(family.states) != 2:
+            raise NetworkError(
+                f"Probit is for a variable of two states; {family.name!r} has {len(family.states)}. "
+                "Logistic takes more."
+            )
+        linked = self._linked("probit", family)
+        return linked if linked.real else linked.given_numbers([])
 
 
-def _score(family: Family, given: Any, what: str) -> Table:
+def _score(form: str, family: Family, given: Any, what: str) -> Table:
     """Return one score per own state: a number counts for the state that says "yes"."""
     n = len(family.states)
     try:
@@ -134,7 +179,7 @@ def _score(family: Family, given: Any, what: str) -> Table:
         numbers = np.where(np.arange(2) == present_state(family.states), numbers, 0.0)
     if numbers.shape != (n,) or not (abs(numbers) <= LARGEST).all():
         raise NetworkError(
-            f"Logistic of {family.name!r}: {what} needs {'a number' if n == 2 else f'{n} numbers, one per own state'}; "
+            f"{form} of {family.name!r}: {what} needs {'a number' if n == 2 else f'{n} numbers, one per own state'}; "
             f"got {given!r}. Numbers are at most {LARGEST:g} in size."
         )
     return numbers

@@ -13,13 +13,14 @@ from bayeskit.io.expect import expect_field
 from bayeskit.network.cpd.causes import IndependentCauses
 from bayeskit.network.cpd.distribution import Distribution
 from bayeskit.network.cpd.gaussian import GaussianCPD
+from bayeskit.network.cpd.link import LinkCPD
 from bayeskit.network.cpd.logistic import LogisticCPD
 from bayeskit.network.cpd.table import TableCPD
 from bayeskit.network.cpd.tree_table import TreeCPD
 
 # Name in the file → class; a file can only name a kind that is listed here.
 KINDS: dict[str, type[Distribution]] = {
-    cpd.kind: cpd for cpd in (TableCPD, IndependentCauses, LogisticCPD, TreeCPD, GaussianCPD)
+    cpd.kind: cpd for cpd in (TableCPD, IndependentCauses, LogisticCPD, TreeCPD, GaussianCPD, LinkCPD)
 }
 
 

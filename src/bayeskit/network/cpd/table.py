@@ -94,6 +94,12 @@ def check_table(
         if table.shape != shape:
             raise NetworkError(f"the distribution of {names[i]!r} has shape {table.shape}; its family needs {shape}.")
         return table
+    if 0 in shape[:-1]:
+        real = names[parents[i][shape.index(0)]]
+        raise NetworkError(
+            f"{names[i]!r} is discrete and has the real parent {real!r}, which a table has no rows for: give a "
+            "Logistic or a Probit, turn the arc round, or cut the parent into states."
+        )
     try:
         array = np.array(table, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
@@ -141,6 +147,11 @@ def default_table(name: str, shape: tuple[int, ...], rng: np.random.Generator | 
     if rng is None:
         return np.full(shape, 1.0 / shape[-1])
     return rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])
+
+
+def uniform_table(card: int) -> TableCPD:
+    """Return the table of a variable without parents in which all states are equally probable."""
+    return TableCPD(np.full(card, 1.0 / card))
 
 
 def check_size(name: str, shape: tuple[int, ...]) -> None:

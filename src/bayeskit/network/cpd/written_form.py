@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.distribution import Distribution, Family
 
 
 class WrittenForm(ABC):
-    """What a user writes in place of a table; `bound` makes the distribution when it enters a network."""
+    """What a user writes in place of a table; `bound` makes the distribution when it enters a network.
+
+    Attributes
+    ----------
+    takes_real : bool
+        Whether a discrete variable that is written so may have real parents.
+    """
+
+    takes_real: ClassVar[bool] = False
 
     @abstractmethod
     def bound(self, family: Family) -> Distribution:

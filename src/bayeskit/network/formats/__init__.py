@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
+from bayeskit.network.cpd.link import LinkCPD
 from bayeskit.network.formats.network_format import known_extensions
 from bayeskit.network.formats.network_parts import Parts, check_parents
 from bayeskit.network.formats.paths import format_of, is_network_file, load_text, save_text
@@ -32,6 +33,11 @@ def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
         raise NetworkError(
             f"{net.real[0]!r} is a real variable, which {form.name} files cannot hold; write {', '.join(able)} or "
             ".bayes."
+        )
+    linked = [name for name, cpd in zip(net.names, net.cpds, strict=True) if isinstance(cpd, LinkCPD)]
+    if linked:
+        raise NetworkError(
+            f"{linked[0]!r} is discrete and has real parents, which {form.name} files cannot hold; write .bayes."
         )
     for name in chain(net.names, *net.states):
         if name != name.strip() or not name.isprintable():

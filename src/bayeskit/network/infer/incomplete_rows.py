@@ -6,7 +6,7 @@ and given it the real variables are jointly normal, so the missing ones have a m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 from bayeskit.network.cpd.distribution import Distribution
 from bayeskit.network.cpd.gaussian import GaussianCPD
+from bayeskit.network.cpd.link import LinkCPD
 from bayeskit.network.infer.gaussian import Group
 from bayeskit.network.infer.tree_size import LargeTablesError
 
@@ -76,10 +77,23 @@ class IncompleteRows:
         Its graph and its states; the numbers come with each call.
     codes : mapping of discrete variable to int64 array
     numbers : mapping of real variable to float64 array
+    n : int
+        The number of rows.
+    wanted : iterable of int, optional
+        The variables asked about; of the others only those are kept that matter to them and to the known cells of a
+        row. By default all are kept.
     """
 
-    def __init__(self, net: MixedNetwork, codes: Mapping[int, Codes], numbers: Mapping[int, Floats], n: int) -> None:
+    def __init__(
+        self,
+        net: MixedNetwork,
+        codes: Mapping[int, Codes],
+        numbers: Mapping[int, Floats],
+        n: int,
+        wanted: Iterable[int] | None = None,
+    ) -> None:
         self.net, self.codes, self.numbers, self.n_rows = net, dict(codes), dict(numbers), n
+        self.wanted = None if wanted is None else set(wanted)
         order = dag.topological_order(net.parents)
         self.real = [v for v in order if v in numbers]
         self.discrete = [v for v in order if v in codes]
@@ -96,14 +110,40 @@ class IncompleteRows:
         for pattern in self.patterns:
             self._refuse_many(pattern)
 
+    def _cells(self, pattern: NDArray[np.bool_]) -> tuple[list[int], list[int], list[int]]:
+        """Return the missing discrete variables that matter, the missing real ones, and the known real ones."""
+        variables = [*self.discrete, *self.real]
+        hidden = {v for v, missing in zip(variables, pattern, strict=True) if missing}
+        matter = set(variables)
+        if self.wanted is not None:
+            asked = {*self.wanted, *(v for v in variables if v not in hidden)}
+            matter = dag.ancestors(self.net.parents, asked) | asked
+        return (
+            [v for v in self.discrete if v in hidden and v in matter],
+            [v for v in self.real if v in hidden and v in matter],
+            [v for v in self.real if v not in hidden],
+        )
+
     def _refuse_many(self, pattern: NDArray[np.bool_]) -> None:
-        hidden = [v for v, missing in zip(self.discrete, pattern, strict=False) if missing]
+        hidden, gone, _ = self._cells(pattern)
         if prod(self.net.cards[v] for v in hidden) > MOST_CONFIGURATIONS:
             names = ", ".join(self.net.names[v] for v in hidden[:6])
             raise LargeTablesError(
                 f"a row misses {len(hidden)} discrete variables ({names}), which have more than {MOST_CONFIGURATIONS} "
                 "configurations together; leave out such rows, or variables."
             )
+        for v, cpd in self.net._links.items():
+            lost = [p for p in self.net.parents[v] if p in gone]
+            if lost:
+                raise NetworkError(
+                    f"a row misses {self.net.names[lost[0]]!r}, a real parent of the discrete {self.net.names[v]!r}, "
+                    f"so that it has no exact answer ({cpd.link} link); posterior(…) samples it for one row."
+                )
+
+    def without(self, variables: Iterable[int]) -> IncompleteRows:
+        """Return the rows in which these discrete variables are missing."""
+        codes = {v: np.full_like(column, -1) if v in variables else column for v, column in self.codes.items()}
+        return IncompleteRows(self.net, codes, self.numbers, self.n_rows, self.wanted)
 
     def log_evidence(self, cpds: Sequence[Distribution]) -> Floats:
         """Return the log-density of the known cells of each row."""
@@ -117,53 +157,49 @@ class IncompleteRows:
         log_tables = {}
         with np.errstate(divide="ignore"):
             for v in self.discrete:
+                if isinstance(cpds[v], LinkCPD):
+                    continue
                 values = cpds[v].values
                 log_tables[v] = np.log(values / values.sum(axis=-1, keepdims=True))
         for pattern, rows in zip(self.patterns, self.members, strict=True):
-            hidden = [v for v, missing in zip(self.discrete, pattern, strict=False) if missing]
-            cards = [self.net.cards[v] for v in hidden]
-            size = max(1, _BLOCK // prod(cards))
+            cells = self._cells(pattern)
+            size = max(1, _BLOCK // prod(self.net.cards[v] for v in cells[0]))
             for at in range(0, len(rows), size):
-                yield self._block(rows[at : at + size], pattern, hidden, cards, cpds, log_tables)
+                yield self._block(rows[at : at + size], cells, cpds, log_tables)
 
     def _block(
         self,
         rows: NDArray[np.int64],
-        pattern: NDArray[np.bool_],
-        hidden: list[int],
-        cards: list[int],
+        cells: tuple[list[int], list[int], list[int]],
         cpds: Sequence[Distribution],
         log_tables: Mapping[int, Floats],
     ) -> Block:
+        hidden, missing, known = cells
+        cards = [self.net.cards[v] for v in hidden]
         q = prod(cards)
         grid = np.unravel_index(np.arange(q), cards) if hidden else ()
         codes = {v: np.repeat(self.codes[v][rows], q) for v in self.discrete}
         codes |= {
             v: np.tile(np.asarray(column, dtype=np.int64), len(rows)) for v, column in zip(hidden, grid, strict=True)
         }
-        log = np.zeros(len(rows) * q)
-        for v in self.discrete:
-            log += log_tables[v][(*(codes[p] for p in self.net.parents[v]), codes[v])]
         numbers = {v: np.repeat(self.numbers[v][rows], q) for v in self.real}
-        shape = [self.net.cards[p] for p in self.above]
-        flat = (
-            np.ravel_multi_index([codes[p] for p in self.above], shape) if self.above else np.zeros(len(log), np.int64)
-        )
+        log = self._of_states(codes, numbers, cpds, log_tables, len(rows) * q)
+        real = [v for v in self.real if v in missing or v in known]
+        above = [p for p in self.above if any(p in self.net.parents[v] for v in real)]
+        shape = [self.net.cards[p] for p in above]
+        flat = np.ravel_multi_index([codes[p] for p in above], shape) if above else np.zeros(len(log), np.int64)
         _, first, cell = np.unique(flat, return_index=True, return_inverse=True)
         cell = cell.reshape(-1)
-        n_discrete = len(self.discrete)
-        missing = [v for v, gone in zip(self.real, pattern[n_discrete:], strict=True) if gone]
-        known = [v for v in self.real if v not in missing]
         covariance = np.zeros((len(first), len(missing), len(missing)))
         if not missing:  # the product of the families, which needs no joint normal
-            for v in self.real:
+            for v in known:
                 cpd, family = cpds[v], self.net.parents[v]
                 assert isinstance(cpd, GaussianCPD)
                 x = [numbers[family[k]] for k in cpd.real]
                 at = _stacked([codes[family[k]] for k in cpd.discrete], len(log))
                 log += cpd.log_density(numbers[v], at, np.stack(x, axis=1) if x else np.zeros((len(log), 0)))
         else:
-            group = self._normals(cpds, {p: codes[p][first] for p in self.above}, len(first))
+            group = self._normals(cpds, real, {p: codes[p][first] for p in above}, len(first))
             log += self._condition(group, known, missing, numbers, cell, covariance)
         by_row = log.reshape(len(rows), q)
         peak = by_row.max(axis=1, keepdims=True)
@@ -178,9 +214,32 @@ class IncompleteRows:
         weight = (share / total).reshape(-1)
         return Block(rows, evidence, weight, codes, numbers, cell, covariance, tuple(missing), first)
 
-    def _normals(self, cpds: Sequence[Distribution], codes: Mapping[int, Codes], n: int) -> Group:
-        """Return the joint normal of all real variables in each cell."""
-        place = {v: k for k, v in enumerate(self.real)}
+    def _of_states(
+        self,
+        codes: Mapping[int, Codes],
+        numbers: Mapping[int, Floats],
+        cpds: Sequence[Distribution],
+        log_tables: Mapping[int, Floats],
+        n: int,
+    ) -> Floats:
+        """Return the log-probability of the states; of variables that do not matter nothing is said."""
+        log, parents = np.zeros(n), self.net.parents
+        for v in self.discrete:
+            if n and codes[v][0] < 0:
+                continue
+            cpd = cpds[v]
+            if isinstance(cpd, LinkCPD):
+                d = _stacked([codes[parents[v][k]] for k in cpd.discrete], n)
+                p = cpd.rows_given(d, np.stack([numbers[parents[v][k]] for k in cpd.real], axis=1))
+                with np.errstate(divide="ignore"):
+                    log += np.log(p[np.arange(n), codes[v]])
+            else:
+                log += log_tables[v][(*(codes[p] for p in parents[v]), codes[v])]
+        return log
+
+    def _normals(self, cpds: Sequence[Distribution], real: list[int], codes: Mapping[int, Codes], n: int) -> Group:
+        """Return the joint normal of these real variables in each cell."""
+        place = {v: k for k, v in enumerate(real)}
         mean, spread = np.zeros((n, len(place))), np.zeros((n, len(place), len(place)))
         for v, k in place.items():
             cpd, family = cpds[v], self.net.parents[v]
@@ -195,7 +254,7 @@ class IncompleteRows:
                 above = place[family[r]]
                 mean[:, k] += cpd.slope[d, column] * mean[:, above]
                 spread[:, k] += cpd.slope[d, column][:, None] * spread[:, above]
-        return Group(tuple(self.real), (), mean, spread)
+        return Group(tuple(real), (), mean, spread)
 
     def _condition(
         self,

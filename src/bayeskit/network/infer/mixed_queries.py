@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +15,7 @@ from bayeskit.errors import NetworkError
 from bayeskit.network.infer.answers import Joint
 from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.gaussian import MixedCase
+from bayeskit.network.infer.link_sampling import not_exact, settled
 from bayeskit.network.infer.real_answers import MostProbableMixed, RealJoint, RealPosterior
 
 if TYPE_CHECKING:
@@ -26,10 +27,16 @@ Floats = NDArray[np.float64]
 class MixedQueries:
     """Most probable explanation, joint distributions, entropy and mutual information of a mixed network."""
 
-    def _case(self, given: Mapping[str, Any] | None, wanted: list[int], limit: float) -> MixedCase:
+    def _case(
+        self, given: Mapping[str, Any] | None, real: list[int], limit: float, asked: Sequence[int] | None = None
+    ) -> MixedCase:
+        """Return the exact case: the real variables asked about, and all that are asked about (all, if not given)."""
         net = cast("MixedNetwork", self)
-        asked, states, numbers = net._evidence(given)
-        return MixedCase(asked, states, numbers, wanted, limit)
+        net._evidence(given)  # refuses what is no evidence
+        net = settled(net, given or {}, range(len(net.names)) if asked is None else asked)
+        if net._links:
+            raise not_exact(net)
+        return MixedCase(*net._evidence(given), real, limit)
 
     def most_probable(
         self,
@@ -104,7 +111,7 @@ class MixedQueries:
                 "a joint distribution is of discrete variables or of real ones; ask for the real ones given each state "
                 "of the discrete ones."
             )
-        case = self._case(given, real, limit)
+        case = self._case(given, real, limit, [net.index(name) for name in names])
         if not real:
             discrete, evidence, _ = case.joined()
             assert discrete is not None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import NetworkError
 from bayeskit.network.answer_tables import SHOWN, FrameOf, frame_of, text_table
 from bayeskit.network.cpd.gaussian import is_number
-from bayeskit.network.infer.answers import MostProbable, Posterior
+from bayeskit.network.infer.answers import EXACT, MostProbable, Posterior
 from bayeskit.result import Result
 
 Floats = NDArray[np.float64]
@@ -32,6 +32,8 @@ class RealPosterior(Result):
         The mixture; one component where no unknown discrete variable matters.
     log_evidence : float
         log of the density of the evidence; NaN with soft evidence.
+    quality : Quality
+        How it was computed.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class RealPosterior(Result):
         self.name, self.log_evidence = name, log_evidence
         self.weights = weights[used] / weights[used].sum()
         self.means, self.sds = means[used], sds[used]
+        self.quality = EXACT
 
     @property
     def mean(self) -> float:
@@ -128,6 +131,16 @@ class RealPosterior(Result):
             log_density = logsumexp(log_weights - 0.5 * away * away, axis=1)
             total -= float(((half * share).ravel() * np.exp(log_density) * log_density).sum())
         return total
+
+    def plot(self, ax: Any = None, *, level: float = 0.9) -> Any:
+        """Draw the density, with the interval that holds this much probability shaded; return the Axes."""
+        from bayeskit.plot.density_curve import density_curve
+
+        if (self.sds == 0).all() and len(self.means) == 1:
+            raise NetworkError(f"{self.name!r} is known, so it has no density to draw.")
+        low, high = self.quantile(0.0005), self.quantile(0.9995)
+        x = np.linspace(low, high, 401)
+        return density_curve(x, self.density(x), self.name, shaded=self.interval(level), ax=ax)
 
     def to_frame(self, output: FrameOf = "pandas") -> Any:
         """Return a frame with a row per component: weight, mean and standard deviation."""

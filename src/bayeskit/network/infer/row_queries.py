@@ -167,7 +167,7 @@ def _posteriors(
 
     With ``with_targets`` the known cell of a target is evidence too; without, it is not read.
     """
-    _check_words(impossible, unseen)
+    check_words(impossible, unseen)
     net, limit = engine.net, memory_in_bytes(max_memory)
     wanted = set(range(len(net.names))) - (set() if with_targets else set(targets))
     # The engine takes every code that is no state as missing.
@@ -200,7 +200,8 @@ def _posteriors(
     return parts
 
 
-def _check_words(impossible: str, unseen: str) -> None:
+def check_words(impossible: str, unseen: str) -> None:
+    """Refuse words that are no options."""
     if impossible not in ("error", "prior"):
         raise NetworkError(f"impossible must be 'error' or 'prior'; got {impossible!r}.")
     if unseen not in ("error", "ignore"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -56,13 +57,11 @@ class MixedRows:
         """The states of each variable; none of a real one."""
         return [() if j in self.numbers else state_names(variable) for j, variable in enumerate(self.schema)]
 
-    def whole(self) -> NDArray[np.bool_]:
-        """Say of each row whether it has no missing cell."""
+    def whole(self, columns: Sequence[int] | None = None) -> NDArray[np.bool_]:
+        """Say of each row whether it has no missing cell in these columns; by default in any."""
         known = np.ones(self.n_rows, dtype=bool)
-        for j, column in self.codes.items():
-            known &= column < self.schema[j].n_values
-        for numbers in self.numbers.values():
-            known &= ~np.isnan(numbers)
+        for j in range(len(self.names)) if columns is None else columns:
+            known &= ~np.isnan(self.numbers[j]) if j in self.numbers else self.codes[j] < self.schema[j].n_values
         return known
 
     def values(self, j: int) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from bayeskit.network.learn.gaussian_families import GaussianFamilies
 from bayeskit.network.learn.methods.best import Best
 from bayeskit.network.learn.methods.exact import Exact
 from bayeskit.network.learn.methods.hill_climb import HillClimb
+from bayeskit.network.learn.methods.pc import PC
 from bayeskit.network.learn.methods.tabu import Tabu
 from bayeskit.network.learn.mixed_rows import MixedRows
 from bayeskit.network.learn.pdag import PartialGraph, meek
@@ -36,10 +37,12 @@ def mixed_method(method: SearchMethod, n_variables: int) -> SearchMethod:
             raise NetworkError("max_seconds is for states; with real variables use Tabu(restarts=…).")
         restarts = 5 if method.restarts is None else method.restarts
         return Exact() if n_variables <= _EXACT_UP_TO else Tabu(length=100, restarts=restarts)
-    if isinstance(method, HillClimb | Tabu | Exact):
+    if isinstance(method, PC) and method.test != "g2":
+        raise NetworkError(f"test {method.test!r} is for states; leave it out with real variables.")
+    if isinstance(method, HillClimb | Tabu | Exact | PC):
         return method
     raise NetworkError(
-        f"method {method.name!r} is for states; with real variables use 'best', 'hill-climb', 'tabu' or 'exact'."
+        f"method {method.name!r} is for states; with real variables use 'best', 'hill-climb', 'tabu', 'exact' or 'pc'."
     )
 
 

@@ -134,8 +134,9 @@ def learn_structure(
         about its parents and children in the network; bins and structure are found in turn, so it takes some searches.
         With numeric="gaussian" they stay numbers: real variables, linear Gaussian given their parents, which no
         discrete variable has as a parent. Then "best" is the best network of all for up to 11 columns, and "tabu" with
-        restarts beyond; "hill-climb", "tabu" and "exact" are possible too, the scores are "bic", "aic", "loglik" and,
-        where all columns are numbers, "bge" (`BGe`).
+        restarts beyond; "hill-climb", "tabu", "exact" and "pc" (partial correlations, and likelihood ratios where
+        states are involved) are possible too, the scores are "bic", "aic", "loglik" and, where all columns are
+        numbers, "bge" (`BGe`).
     whitelist, blacklist : lists of (parent, child)
         Required arcs, and forbidden arcs.
     tiers : list of lists of columns, optional
@@ -238,12 +239,20 @@ def _learned_mixed(
     task, result = search_mixed(method, rows, score, limits, begin, **options)
     if not result.history.converged:
         warn_caller(f"the search was {result.history.reason}.")
-    parents = parents_of(result.marks)
+    parents = parents_of(_directed(result.marks) if method.finds_class else result.marks)
     columns = {rows.names[j]: rows.values(j) for j in range(len(rows.names))}
     way: Literal["available-case", "em"] = "available-case" if rows.whole().all() else "em"
     network = blank_network(rows, parents).fitted(columns, rows.weight, smoothing=smoothing, missing=way)
-    score_of = task.families.total(parents)
-    return LearnedStructure(network, mixed_class(rows, result.marks), score_of, score.name, result.history)
+    found = _marked(rows.names, result.marks) if method.finds_class else mixed_class(rows, result.marks)
+    conflicts = tuple((rows.names[a], rows.names[c], rows.names[b]) for a, c, b in result.conflicts)
+    return LearnedStructure(network, found, task.families.total(parents), score.name, result.history, conflicts)
+
+
+def _marked(names: Sequence[str], marks: Marks) -> PartialGraph:
+    """Return the graph of marks: a mark both ways is an edge without direction."""
+    both, one = marks & marks.T, marks & ~marks.T
+    return PartialGraph.of_positions(names, set(zip(*np.nonzero(one), strict=True)),
+                                     set(zip(*np.nonzero(both), strict=True)))  # fmt: skip
 
 
 def _on_step(name: str, names: Sequence[str], progress: Progress | None, on_graph: OnGraph | None) -> OnStep | None:
@@ -346,9 +355,7 @@ def _learned(
             counts = count_columns(rows.schema, rows.columns, rows.weight, families, task.max_bytes)
         network = from_counts(network, counts, smoothing)
     if method.finds_class:
-        both, one = marks & marks.T, marks & ~marks.T
-        cpdag = PartialGraph.of_positions(rows.names, set(zip(*np.nonzero(one), strict=True)),
-                                          set(zip(*np.nonzero(both), strict=True)))  # fmt: skip
+        cpdag = _marked(rows.names, marks)
     else:
         cpdag = PartialGraph.of_parents(rows.names, parents)
     # Structural EM is judged on all rows, each family where it is known.

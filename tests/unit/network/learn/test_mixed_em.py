@@ -159,8 +159,10 @@ def test_what_em_cannot_do_is_refused():
 
 def test_too_many_missing_states_in_a_row_are_refused_by_name():
     names = [f"d{i}" for i in range(20)]
-    tables = {name: [0.5, 0.5] for name in names} | {"x": ConditionalGaussian({"no": LINE(), "yes": LINE(mean=1)})}
-    net = BayesianNetwork([*names, ("d0", "x")], tables=tables)
+    tables = {name: [[0.7, 0.3], [0.2, 0.8]] for name in names} | {"d0": [0.5, 0.5]}
+    tables["x"] = ConditionalGaussian({"no": LINE(), "yes": LINE(mean=1)})
+    chain = [(f"d{i}", f"d{i + 1}") for i in range(19)]
+    net = BayesianNetwork([*chain, ("d19", "x")], tables=tables)
     row = {name: [None] for name in names} | {"x": [1.0]}
     with pytest.raises((TooLargeError, NetworkError), match="a row misses 20 discrete variables"):
         net.log_probability(row)

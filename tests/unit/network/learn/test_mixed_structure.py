@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_t, norm
+from scipy.stats import t as student
 
-from bayeskit import BayesianNetwork, learn_structure
+from bayeskit import BayesianNetwork, independence_test, learn_structure
 from bayeskit.errors import BayeskitError, NetworkError, TableError
-from bayeskit.network import BGe, Tabu
+from bayeskit.network import PC, BGe, Tabu
 from bayeskit.network.learn.gaussian_families import GaussianFamilies
 from bayeskit.network.learn.mixed_rows import read_mixed_rows
 from bayeskit.network.learn.structure_score import as_score
@@ -161,7 +162,7 @@ def test_numbers_that_are_names_stay_states():
     [
         ({"score": "bdeu"}, "with real variables the score must be one of 'bic', 'aic', 'loglik', 'bge'"),
         ({"score": "bge"}, "'a' is discrete"),
-        ({"method": "pc"}, "method 'pc' is for states"),
+        ({"method": "ges"}, "method 'ges' is for states"),
         ({"whitelist": [("x", "a")]}, "'x' is real and 'a' discrete"),
         ({"numeric": "normal"}, "numeric must be"),
     ],
@@ -206,3 +207,62 @@ def test_a_learned_gaussian_network_answers():
     learned = learn_structure(small(300)[["x", "y", "z"]], numeric="gaussian")
     assert isinstance(learned.network, BayesianNetwork)
     assert learned.network.posterior("y", given={"x": 1.0}).mean == pytest.approx(2, abs=0.5)
+
+
+def test_partial_correlation_is_that_of_the_residuals():
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(300, 2))
+    frame = pd.DataFrame({"x": z @ [1, 2] + rng.normal(size=300), "y": z @ [2, -1] + rng.normal(size=300)})
+    frame["y"] += 0.15 * frame["x"]
+    frame["u"], frame["v"] = z.T
+    design = np.column_stack([np.ones(300), z])
+    rest = [frame[c] - design @ np.linalg.lstsq(design, frame[c], rcond=None)[0] for c in "xy"]
+    r = np.corrcoef(*rest)[0, 1]
+    t = r * np.sqrt(296 / (1 - r * r))
+    found = independence_test(frame, "x", "y", given=["u", "v"], numeric="gaussian")
+    assert_allclose([found.effect_size, found.statistic, found.df], [r, t, 296], rtol=1e-9)
+    assert_allclose(found.p_value, 2 * student.sf(abs(t), 296), rtol=1e-8)
+
+
+def test_a_number_and_a_state_are_tested_by_the_ratio_of_regressions():
+    frame = small(200)
+    found = independence_test(frame, "y", "b", given=["x", "a"], numeric="gaussian")
+
+    def fit(discrete):
+        total = 0.0
+        for _, rows in frame.groupby(discrete):
+            design = np.column_stack([np.ones(len(rows)), rows["x"]])
+            rest = rows["y"] - design @ np.linalg.lstsq(design, rows["y"], rcond=None)[0]
+            total += norm(0, np.sqrt((rest**2).mean())).logpdf(rest).sum()
+        return total
+
+    assert_allclose(found.statistic, 2 * (fit(["a", "b"]) - fit(["a"])), rtol=1e-8)
+    assert found.df == (6 - 2) * 3  # intercept, slope and variance of each further cell
+
+
+def test_tests_with_states_hold_their_level():
+    """Under independence 5 % of the p-values are below 0.05, within four standard errors."""
+    rng, below = np.random.default_rng(0), 0
+    for _ in range(400):
+        a, b = rng.choice(["s", "t"], 300), rng.choice(["u", "v", "w"], 300)
+        x = rng.normal(size=300) + (a == "s")
+        frame = pd.DataFrame({"a": a, "b": b, "x": x})
+        below += independence_test(frame, "x", "b", given=["a"], numeric="gaussian").p_value < 0.05
+    assert abs(below / 400 - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_pc_finds_bnlearns_gaussian_network():
+    learned = learn_structure(sample("gaussian-test"), "pc", numeric="gaussian")
+    true = {("A", "C"), ("B", "C"), ("A", "F"), ("D", "F"), ("E", "F"), ("G", "F")}  # B - D has no direction
+    assert set(learned.cpdag.arcs) == true
+    assert {frozenset(edge) for edge in learned.cpdag.edges} == {frozenset("BD")}
+    assert learned.history.method == "pc"
+
+
+def test_pc_keeps_arcs_legal_between_states_and_numbers():
+    learned = learn_structure(sample("clgaussian-test"), "pc", numeric="gaussian")
+    net = learned.network
+    assert {frozenset(arc) for arc in net.arcs} >= {frozenset(p) for p in ("AD", "HD", "BE", "DE", "BF", "CF")}
+    assert not any(parent in net.real and child not in net.real for parent, child in net.arcs)
+    with pytest.raises(NetworkError, match="test 'chi2' is for states"):
+        learn_structure(sample("clgaussian-test"), PC(test="chi2"), numeric="gaussian")

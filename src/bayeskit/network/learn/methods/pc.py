@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from bayeskit.errors import NetworkError
 from bayeskit.estimate.history import History
 from bayeskit.network.learn.constraints import Constraints
+from bayeskit.network.learn.discrete_rows import DiscreteRows
+from bayeskit.network.learn.mixed_rows import MixedRows
+from bayeskit.network.learn.mixed_tests import MixedTests
 from bayeskit.network.learn.pdag import meek
 from bayeskit.network.learn.search_method import Marks, OnStep, SearchMethod, SearchResult, SearchTask, refuse_below
 from bayeskit.network.learn.tests_of_independence import DataTests, IndependenceTest, TestName, check_test
@@ -40,7 +43,8 @@ class PC(SearchMethod):
     alpha : float, default 0.01
         The level of the tests.
     test : {"g2", "chi2", "mi"}, default "g2"
-        The test of independence; see the theory page.
+        The test of independence; see the theory page. With real variables ("g2") Student's test of the partial
+        correlation, and the likelihood ratio of conditional Gaussian distributions where states are involved.
     max_condition : int, optional
         The largest conditioning set; by default as many as there are neighbours.
 
@@ -74,7 +78,9 @@ class PC(SearchMethod):
 
     def search(self, task: SearchTask) -> SearchResult:
         """Return the marks of a CPDAG; after Ctrl-C, those of the last whole level."""
-        return self.search_with(DataTests(task.rows, self.test, self.alpha), task.limits, task.report)
+        rows: DiscreteRows | MixedRows = task.rows
+        tests = MixedTests(rows, self.alpha) if isinstance(rows, MixedRows) else DataTests(rows, self.test, self.alpha)
+        return self.search_with(tests, task.limits, task.report)
 
     def search_with(self, tests: IndependenceTest, limits: Constraints, report: OnStep | None = None) -> SearchResult:
         """Search with tests of any kind, such as d-separation in a known graph."""
