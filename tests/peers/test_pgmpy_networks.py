@@ -1,4 +1,4 @@
-"""The Gaussian networks of the Bayesian Network Repository, which pgmpy brings, against the algebra of joint normals."""
+"""The Gaussian networks of the Bayesian Network Repository (pgmpy brings them) against the algebra of joint normals."""
 
 from __future__ import annotations
 
