@@ -60,7 +60,16 @@ html_title = "bayeskit"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
-html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "logo": {
+        "image_light": "_static/logo-light.svg",
+        "image_dark": "_static/logo-dark.svg",
+        "alt_text": "bayeskit, the first page",
+    },
+}
 
 
 class EstimatorDocumenter(ClassDocumenter):

@@ -62,6 +62,7 @@ def versions_agree(version: str) -> str:
         "src/bayeskit/__init__.py": _first(r'__version__ = "(.+)"', ROOT / "src/bayeskit/__init__.py"),
         "CITATION.cff": _first(r"^version: (.+)$", ROOT / "CITATION.cff"),
         "packaging/conda/meta.yaml": _first(r'set version = "(.+)"', ROOT / "packaging/conda/meta.yaml"),
+        "docs/start/cite.md": _first(r"version = \{(.+)\}", ROOT / "docs/start/cite.md"),
     }
     wrong = {name: other for name, other in said.items() if other != version}
     if wrong:
