@@ -15,14 +15,14 @@ struct DoubleDouble {
 
 // What rounding took off sum = a + b, whichever of the two is larger (Knuth); of doubles, or of several side by side.
 template <typename Number>
-BAYESKIT_INLINE Number sum_error(const Number& a, const Number& b, const Number& sum) {
+BAYESKIT_INLINE Number sum_error(Number a, Number b, Number sum) {
     const Number part = sum - a;
     return (a - (sum - part)) + (b - part);
 }
 
 // What rounding took off difference = a - b.
 template <typename Number>
-BAYESKIT_INLINE Number difference_error(const Number& a, const Number& b, const Number& difference) {
+BAYESKIT_INLINE Number difference_error(Number a, Number b, Number difference) {
     const Number part = difference - a;
     return (a - (difference - part)) - (b + part);
 }

@@ -9,7 +9,7 @@ namespace bayeskit {
 
 // Σ r^k / k! up to k = 13: e^r to about one unit in the last place for |r| <= log(2) / 2.
 template <typename Number>
-BAYESKIT_INLINE Number exp_series(const Number& r) {
+BAYESKIT_INLINE Number exp_series(Number r) {
     Number p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
     p = p * r + 1.0 / 39916800.0;
     p = p * r + 1.0 / 3628800.0;

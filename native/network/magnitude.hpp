@@ -94,7 +94,7 @@ template <typename V> using Log = typename LogOf<V>::type;
 // cells · 2^exponent; in two factors, since 2^exponent alone may be no double.
 template <typename V>
 void move_cells(V* cells, int64_t n, Log<V> exponent) {
-    V first, second;
+    V first{}, second{};
     for (int k = 0; k < LANES<V>; ++k) {
         const int whole = static_cast<int>(lane_of(exponent, k)), half = whole / 2;
         lane_of(first, k) = power_of_2(half);
