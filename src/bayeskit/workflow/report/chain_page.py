@@ -160,7 +160,7 @@ def _drawn(result: SequenceTraining) -> str:
         model.plot(rows, ax=ax)
         box = ax.get_position()
         ax.set_position((box.x0, box.y0, 0.95 * box.width, 0.85 * box.height))
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=6, frameon=False)  # the margins are the page's
+        ax.legend(loc=3, bbox_to_anchor=(0.0, 1.0), ncols=6, frameon=False)  # above: the margins are the page's
 
     shown = picture(draw, (8.0, 3.2), "states")
     return section(
