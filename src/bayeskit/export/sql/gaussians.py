@@ -63,7 +63,10 @@ class GaussianTerms:
             for k, j in enumerate(part.feature.tolist())
         }
         query.add({**numbers, f"h0{end}": " OR ".join(self.hidden.values())})
-        full, *others = [version.add_stages(query) for version in self.versions]
+        # Side by side: one after the other they were so many stages that DuckDB ran out of stack on the adult table.
+        parts = [query.part(f"{end}_{v}") for v in range(len(self.versions))]
+        full, *others = [version.add_stages(part) for version, part in zip(self.versions, parts, strict=True)]
+        query.add_together(parts)
         if not self.sums_out:
             cells.refused.append(f"h0{end}")
             return full
