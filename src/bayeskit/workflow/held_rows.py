@@ -16,7 +16,7 @@ from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
 from bayeskit.table.scan import Scan
-from bayeskit.table.scan.sample import Sample, draw_sample
+from bayeskit.table.scan.sample import Sample, sample_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +51,7 @@ def hold_rows(
     if y is not None or target is None:
         raise TableError("a scan needs target=, the name of the column that holds the labels.")
     refuse_unreadable(X, target)
-    sample = draw_sample(X, target, random_state, progress=renamed(progress, "sampling rows"))
+    sample = sample_rows(X, target, random_state, progress=renamed(progress, "sampling rows"))
     if sample.n_unlabelled:
         for _ in labelled_batches(X.select([target]).batches(), target):
             pass  # until the first row without a label, which it names

@@ -23,7 +23,7 @@ from bayeskit.table.labels import read_labels
 from bayeskit.table.read_result import ReadTable
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.rows import ScannedRows
-from bayeskit.table.scan.sample import Sample, draw_sample
+from bayeskit.table.scan.sample import Sample, sample_rows
 from bayeskit.table.target import Target, read_target
 from bayeskit.workflow.held_rows import HeldRows, refuse_unreadable
 from bayeskit.workflow.scan_columns import ScanConversion, as_models_read, result_types
@@ -152,7 +152,7 @@ def read_training_table(
         refuse_unreadable(file, target)
         rows.refuse_absent(ignore)
         raw = file.with_types(dict.fromkeys(file.names))
-        sample = draw_sample(raw, target, random_state, progress=renamed(progress, "sampling rows"))
+        sample = sample_rows(raw, target, random_state, progress=renamed(progress, "sampling rows"))
         table, place, n_rows = sample.table, _place(sample), sample.n_rows + sample.n_unlabelled
     else:
         rows = file

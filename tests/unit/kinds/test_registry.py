@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bayeskit
 from bayeskit import NaiveBayes
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
@@ -62,6 +63,20 @@ def test_every_file_of_the_folder_that_defines_a_kind_is_found():
     }
     assert set(kinds()) >= named >= {"categorical", "bernoulli", "binned", "gaussian", "poisson", "unknown"}
     assert all(isinstance(kind, Kind) and kind.name == name for name, kind in kinds().items())
+
+
+def test_kernel_densities_alone_maximize_no_likelihood():
+    # The law that no step of EM lowers the objective runs over the others.
+    assert {name for name, kind in kinds().items() if not kind.maximizes} == {"kde"}
+
+
+@pytest.mark.parametrize("cells", [[0, 1, 1, 0], ["0", "1", "1", "0"]])
+def test_a_column_that_is_read_as_bernoulli_holds_zero_and_one(cells):
+    table = {"flag": cells, "play": ["a", "b", "a", "b"]}
+    model = NaiveBayes().fit(bayeskit.read(table, target="play", kinds={"flag": "bernoulli"}))
+    assert model.schema_["flag"].kind == "bernoulli"
+    with pytest.raises(TableError, match=r"row 3: column 'flag' .*got 2"):
+        bayeskit.read({"flag": [0, 1, 1, 2], "play": ["a", "b", "a", "b"]}, target="play", kinds={"flag": "bernoulli"})
 
 
 def test_a_kind_defined_elsewhere_is_known_and_no_name_is_taken_twice():

@@ -13,7 +13,7 @@ from bayeskit.table.files import TableFile
 from bayeskit.table.read import read_table
 from bayeskit.table.scan import sample as sampling
 from bayeskit.table.scan.pieces import merge_tree
-from bayeskit.table.scan.sample import draw_sample
+from bayeskit.table.scan.sample import sample_rows
 from bayeskit.workflow.fold_plan import FoldPlan, ScanFolds
 from bayeskit.workflow.held_rows import HeldRows, hold_rows
 from bayeskit.workflow.training import train
@@ -68,8 +68,8 @@ class Split:
 def test_a_sample_does_not_depend_on_who_reads_the_pieces(folder):
     from dataclasses import replace
 
-    one = draw_sample(scan(folder), "play", 3, most_rows=500)
-    other = draw_sample(replace(scan(folder), engine=Split()), "play", 3, most_rows=500)
+    one = sample_rows(scan(folder), "play", 3, most_rows=500)
+    other = sample_rows(replace(scan(folder), engine=Split()), "play", 3, most_rows=500)
     assert one.table == other.table
     assert_array_equal(one.fold_keys, other.fold_keys)
     assert (one.n_rows, one.n_unlabelled) == (labelled(days()).num_rows, days()["play"].null_count)
@@ -79,7 +79,7 @@ def test_every_row_has_the_same_chance_to_be_in_the_sample(folder):
     table = pa.table({"row": np.arange(400), "play": ["yes", "no"] * 200})
     drawn = np.zeros(400)
     for seed in range(200):
-        drawn[draw_sample(scan(table), "play", seed, most_rows=100).table["row"].to_numpy()] += 1
+        drawn[sample_rows(scan(table), "play", seed, most_rows=100).table["row"].to_numpy()] += 1
     # 200 draws of probability 1/4: mean 50, standard deviation 6.1; 400 rows stay within 4.5 of them.
     assert drawn.sum() == 200 * 100
     assert np.abs(drawn - 50).max() < 4.5 * np.sqrt(200 * 0.25 * 0.75)
@@ -91,7 +91,7 @@ def test_a_sampled_row_is_predicted_from_all_rows_of_the_other_folds(few):
     (trial,) = [trial for trial in board if trial.name == "NaiveBayes"]
     folds = ScanFolds(4, 0)
     all_parts = folds.of_batch(table.combine_chunks().to_batches()[0], 0, 0)
-    sample = draw_sample(scan(table), "play", 0)
+    sample = sample_rows(scan(table), "play", 0)
     assert len(board.part) == SAMPLED
     assert_array_equal(board.part, folds.of_rows(hold_rows(scan(table), target="play")))
     for k in range(4):
@@ -149,7 +149,7 @@ def test_a_class_and_a_value_outside_the_sample_are_counted_and_not_lost(few, tm
     pq.write_table(table, tmp_path / "a.parquet")
     for seed in range(20):
         pq.write_table(late, tmp_path / "b.parquet")
-        if "late" not in draw_sample(scan(tmp_path), "play", seed).table["play"].to_pylist():
+        if "late" not in sample_rows(scan(tmp_path), "play", seed).table["play"].to_pylist():
             break
     read = read_training_table(scan(tmp_path), "play", random_state=seed)
     result = train(read, ["NaiveBayes"], folds=2, random_state=seed)
@@ -168,7 +168,7 @@ def test_models_that_need_the_rows_learn_from_the_sample_and_are_fitted_on_all_r
 
 def test_groups_stay_in_one_fold_and_time_goes_forward(few):
     table = labelled(days())
-    sample = draw_sample(scan(table), "play", 0)
+    sample = sample_rows(scan(table), "play", 0)
     rows = HeldRows(read_table({"x": [0]}), np.array([0]), np.array(["no"]), "play", sample.table, scan(table), sample)
     folds = ScanFolds.of_plan(FoldPlan(5, "group", "who"), 0, rows)
     part, who = folds.of_rows(rows), np.array(rows.table["who"].to_pylist())
@@ -202,6 +202,6 @@ def test_a_cell_outside_the_sample_that_is_no_number_is_refused_with_its_file(fe
     text = (tmp_path / "a.csv").read_text().splitlines()
     (tmp_path / "b.csv").write_text(f"{text[0]}\n" + text[1].replace(text[1].split(",")[2], "warm") + "\n")
     raw = scan(tmp_path).with_types({"heat": None})
-    seed = next(s for s in range(20) if "warm" not in draw_sample(raw, "play", s).table["heat"].to_pylist())
+    seed = next(s for s in range(20) if "warm" not in sample_rows(raw, "play", s).table["heat"].to_pylist())
     with pytest.raises(BayeskitError, match=r"'b\.csv', line 2.*warm"):
         training_of(tmp_path, random_state=seed)

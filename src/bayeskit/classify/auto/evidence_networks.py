@@ -117,11 +117,11 @@ def learn_networks(
     redraw, often = bool(levels.ordered.any()), n_level.sum(axis=1)
     for t in range(n_networks):
         if t == 0 or redraw:
-            new_bins, new_sizes = _draw_bins(levels, often, rng)
+            new_bins, new_sizes = _sample_bins(levels, often, rng)
         bins.append(new_bins)
         sizes.append(new_sizes)
         parents.append(
-            choosers[t % len(parts)].draw(new_bins, new_sizes, t // len(parts) % networks_per_gains == 0, rng)
+            choosers[t % len(parts)].sample(new_bins, new_sizes, t // len(parts) % networks_per_gains == 0, rng)
         )
     shape = np.stack(sizes)
     least = np.maximum(FEWEST_ROWS, shape * rows.n_classes / CELLS_PER_ROW)
@@ -181,13 +181,13 @@ def _n_level(rows: TrainingRows, levels: Levels) -> NDArray[np.float64]:
 
 
 class _Chooser:
-    """Draws parents by what some rows say of columns and classes."""
+    """Samples parents by what some rows say of columns and classes."""
 
     def __init__(self, rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64]) -> None:
         self._rows, self._levels, self._n_level = rows, levels, n_level
         self._gains: NDArray[np.float64] | None = None
 
-    def draw(
+    def sample(
         self, bins: NDArray[np.uint8], sizes: NDArray[np.int32], anew: bool, rng: np.random.Generator
     ) -> NDArray[np.int32]:
         """Return parents of each column of one network, of shape (n_features, DEPTHS); ``anew`` finds gains anew."""
@@ -209,10 +209,10 @@ class _Chooser:
                 rows.threads,
             )
         assert self._gains is not None
-        return _draw_parents(self._information, self._gains, self._candidates, rng)
+        return _sample_parents(self._information, self._gains, self._candidates, rng)
 
 
-def _draw_bins(
+def _sample_bins(
     levels: Levels, n_level: NDArray[np.float64], rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     """Return bins of equal frequency with a random number and offset for each numeric column."""
@@ -278,7 +278,7 @@ def _candidates(information: NDArray[np.float64], sample: TrainingRows) -> NDArr
     return np.sort(best).astype(np.int32)
 
 
-def _draw_parents(
+def _sample_parents(
     information: NDArray[np.float64], gains: NDArray[np.float64], candidates: Any, rng: np.random.Generator
 ) -> NDArray[np.int32]:
     n = len(information)

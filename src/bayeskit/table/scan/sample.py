@@ -48,7 +48,7 @@ class Sample:
         return len(self.keys) == self.n_rows
 
 
-def draw_sample(
+def sample_rows(
     scan: Scan, target: str, seed: int, most_rows: int | None = None, progress: Progress | None = None
 ) -> Sample:
     """Read a scan once and return a sample of its rows; a table of at most ``most_rows`` rows is kept whole.
@@ -60,7 +60,7 @@ def draw_sample(
     >>> import pyarrow as pa
     >>> from bayeskit import scan
     >>> table = pa.table({"wind": ["weak", "calm", "strong"], "play": ["yes", None, "no"]})
-    >>> sample = draw_sample(scan(table), "play", seed=0)
+    >>> sample = sample_rows(scan(table), "play", seed=0)
     >>> sample.n_rows, sample.n_unlabelled, sample.table["wind"].to_pylist()
     (2, 1, ['weak', 'strong'])
     """
