@@ -21,7 +21,7 @@ from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.infer.sample_output import check_random_state, is_whole
 from bayeskit.network.learn.climber import closure
 from bayeskit.network.learn.constraints import Arcs, Constraints
-from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows, warn_of_copies
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
 from bayeskit.network.learn.search import searched_rows
 from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchTask, as_method
@@ -196,6 +196,7 @@ def arc_strength(
     if missing not in _MISSING:
         raise NetworkError(f"arc_strength takes missing={' or '.join(map(repr, _MISSING))}; got {missing!r}.")
     rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
+    warn_of_copies(rows)
     rows = searched_rows(rows, missing, "missing='node-average' uses all of them")
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
     scored = chosen.score_of(score, len(rows.names))

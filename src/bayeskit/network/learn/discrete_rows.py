@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.defaults import NETWORK_BINS
-from bayeskit.errors import BayeskitWarning, TableError
+from bayeskit.errors import BayeskitWarning, TableError, warn_caller
 from bayeskit.learn.column_kinds import Kinds, learn_schema
 from bayeskit.network.states import state_names
 from bayeskit.table.discretize import METHODS
@@ -126,9 +126,7 @@ def read_rows(
     columns = [as_codes(source.column(j), variable) for j, variable in enumerate(schema)]
     variables = tuple(replace(variable, declared=True) for variable in schema)
     _warn_of_odd_columns(schema.with_variables(variables), source.n_rows)
-    rows = DiscreteRows(schema.with_variables(variables), columns, weight)
-    _warn_of_copies(rows)
-    return rows
+    return DiscreteRows(schema.with_variables(variables), columns, weight)
 
 
 def _refuse_numbers(source: Source, schema: Schema) -> None:
@@ -170,7 +168,7 @@ def _warn_of_odd_columns(schema: Schema, n_rows: int) -> None:
         )
 
 
-def _warn_of_copies(rows: DiscreteRows) -> None:
+def warn_of_copies(rows: DiscreteRows) -> None:
     """Warn of columns that are the same but for their values' names: given one, the other is independent of all."""
     first: dict[bytes, str] = {}
     copies = []
@@ -179,11 +177,9 @@ def _warn_of_copies(rows: DiscreteRows) -> None:
         if before != name and card > 1:
             copies.append((before, name))
     for before, name in copies[:_MOST_COPIES]:
-        warnings.warn(
+        warn_caller(
             f"columns {before!r} and {name!r} are the same in all rows, so each hides what the other has to do "
-            "with the rest; leave one of them out.",
-            BayeskitWarning,
-            stacklevel=4,
+            "with the rest; leave one of them out."
         )
 
 

@@ -17,7 +17,7 @@ from bayeskit.estimate.history import History
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.infer.sample_output import is_whole
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.discrete_rows import read_rows
+from bayeskit.network.learn.discrete_rows import read_rows, warn_of_copies
 from bayeskit.network.learn.methods.pc import Separators, collider_votes, learn_skeleton, separated_pairs
 from bayeskit.network.learn.pag import ARROW, CIRCLE, PAG, EdgeMarks
 from bayeskit.network.learn.pag_rules import MarkRules
@@ -135,6 +135,7 @@ def learn_pag(
     check_options(method, max_condition)
     rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
     limits = Constraints.of(rows.names, tiers=tiers)
+    warn_of_copies(rows)
 
     def on_step(step: int, objective: float, marks: Any) -> None:
         report_step(progress, "fci", step, objective=objective)

@@ -19,7 +19,7 @@ from bayeskit.network.cpd.table import MAX_NUMBERS
 from bayeskit.network.infer.sample_output import check_random_state
 from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.constraints import Arcs, Constraints
-from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows, warn_of_copies
 from bayeskit.network.learn.mixed_rows import MixedRows, read_mixed_rows
 from bayeskit.network.learn.mixed_structure import blank_network, legal_arcs, mixed_class, mixed_method, search_mixed
 from bayeskit.network.learn.neighbor_bins import FINE_BINS, NeighborBins
@@ -196,6 +196,7 @@ def learn_structure(
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
     scored = chosen.score_of(score, len(rows.names))
     begin, max_bytes = chosen.begin(rows.names, limits), read_memory(max_memory)
+    warn_of_copies(rows)
     clock = _Clock(chosen)
     if by_neighbors:
         rows = _with_neighbor_bins(clock, rows, bins, SearchTask(rows, scored, limits, begin, random_state, max_bytes))
