@@ -75,9 +75,10 @@ public:
     // The cells with their numbers rounded, of which no more than `most` + 1 are made.
     Cells at_level(int level, size_t most) const {
         Cells fewer(places_.size());
-        for (const Cell& cell : places_) {
-            if (cell.group != FREE) fewer.add(rounded(cell, level));
-            if (fewer.size() > most) break;
+        for (size_t i = 0; i < places_.size() && fewer.size() <= most; ++i) {
+            if (i + 2 * AHEAD < places_.size() && places_[i + 2 * AHEAD].group != FREE)
+                fewer.expect(rounded(places_[i + 2 * AHEAD], level));
+            if (places_[i].group != FREE) fewer.add(rounded(places_[i], level));
         }
         return fewer;
     }

@@ -24,7 +24,7 @@ _MOST_CELLS = 1 << 17
 # Cells that are collected before they are counted: tallies of many are added less often.
 _WAITING = 1 << 23
 # Numbers that are looked at to see how much must be rounded.
-_LOOKED_AT = 1 << 18
+_LOOKED_AT = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Tally:
         """Count numbers that are all known, at this level or the least higher one at which they fit."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         if not level and len(values) > _MOST_CELLS:
-            level = _lowest_level(values[:_LOOKED_AT])
+            level = _lowest_level(values[:_LOOKED_AT], labels[:_LOOKED_AT])
         return cls(*tally_numbers(values, labels.astype(np.int64, copy=False), None, weight, level, _MOST_CELLS))
 
     def __add__(self, other: Tally) -> Tally:
@@ -73,14 +73,23 @@ class Tally:
         return float(np.bincount(place, self.weight * self.rounded).max() / self.weight.sum())
 
 
-def _lowest_level(values: NDArray[np.float64]) -> int:
-    """Return a level below which there are too many numbers, whatever their classes: counting can begin with it."""
-    bits = np.sort(values.view(np.uint64))
+def _lowest_level(values: NDArray[np.float64], labels: NDArray[Any]) -> int:
+    """Return a level below which there are too many pairs of number and class: counting can begin with it.
+
+    Where all numbers can be kept it is 0; the level at which they fit may be higher, never lower.
+    """
+    # The class stands before the number, and takes the place of the bits that are lost first.
+    least = int(labels.max()).bit_length()
+    kept, group = np.uint64(64 - least), labels.astype(np.uint64)
+    # With one class the whole number is kept, and no shift by 64 is asked for.
+    bits = np.sort((values.view(np.uint64) >> np.uint64(least)) | (group << kept if least else group))
     changed = bits[1:] ^ bits[:-1]
     # The place of the highest bit in which neighbours differ; without the bit behind it, none is rounded up.
     highest = np.frexp((changed & ~(changed >> np.uint64(1))).astype(np.float64))[1]
-    distinct = 1 + np.cumsum(np.bincount(highest, minlength=65)[:0:-1])[::-1]  # at levels 0, 1, …, 63
-    return int(np.argmax(distinct <= _MOST_CELLS + 1)) if distinct[-1] <= _MOST_CELLS + 1 else 63  # one zero may be two
+    distinct = 1 + np.cumsum(np.bincount(highest, minlength=65)[:0:-1])[::-1]  # at levels least, least + 1, …
+    enough = distinct <= _MOST_CELLS + 1 + int(labels.max())  # a zero with each class may be two
+    level = int(np.argmax(enough)) if enough[-1] else 63
+    return min(level + least, 63) if level else 0
 
 
 @dataclass(frozen=True)

@@ -152,3 +152,16 @@ def test_a_column_of_exactly_as_many_numbers_as_are_counted_is_counted(monkeypat
     assert Tally.of(numbers, labels, np.full(12, 0.5)).weight.tolist() == [2.0, 2.0, 2.0]
     monkeypatch.setattr(edges, "_MOST_CELLS", 2)
     assert Tally.of(numbers, labels, None).level > 0
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 5])
+def test_counting_begins_at_the_level_at_which_it_ends_and_never_above(monkeypatch, n_classes):
+    # The start came from the numbers alone, so that many classes made the counting begin too low and round again.
+    monkeypatch.setattr(edges, "_MOST_CELLS", 200)
+    rng = np.random.default_rng(n_classes)
+    for values in (rng.normal(size=3000), rng.integers(-3, 3, 3000) * 0.1, rng.exponential(size=3000) - 0.5):
+        labels = rng.integers(0, n_classes, len(values))
+        start = edges._lowest_level(values, labels)
+        end = edges.tally_numbers(values, labels, None, None, 0, 200)[0]
+        assert start <= end
+        assert end - start <= 1  # a zero of each class and sign, and numbers that rounding leaves as they are
