@@ -10,7 +10,7 @@ from bayeskit import BayesianNetwork
 from bayeskit.cli.app import run
 from bayeskit.cli.question import read_question
 from bayeskit.errors import NetworkError
-from bayeskit.network import ConditionalGaussian, LinearGaussian
+from bayeskit.network import ConditionalGaussian, LinearGaussian, Logistic
 
 
 @pytest.fixture
@@ -198,4 +198,18 @@ def test_a_network_with_real_variables_takes_numbers_as_evidence(capsys, tmp_pat
     assert "evidence on it is a number; got 'tall'" in err
     code, _, err = answer(capsys, "query", str(place), "P(sex)", "--method", "gibbs")
     assert code == 1
-    assert "answered exactly" in err
+    assert "method must be 'auto', 'exact' or 'weighting'" in err
+
+
+def test_a_link_with_real_parents_is_answered_with_its_error(capsys, tmp_path):
+    place = tmp_path / "dose.bayes"
+    tables = {"dose": LinearGaussian(mean=2, sd=1), "cured": Logistic(bias=-2, dose=1.0)}
+    BayesianNetwork("dose->cured", tables=tables).save(place)
+    code, out, _ = answer(capsys, "query", str(place), "P(dose | cured=yes)", "--json")
+    assert code == 0
+    said = json.loads(out)
+    assert 0 < said["standard_error"] < 0.01
+    # ∫ x σ(x − 2) N(x; 2, 1) dx / ½, by quadrature
+    assert abs(said["mean"] - 2.413242) < 5 * said["standard_error"]
+    _, out, _ = answer(capsys, "query", str(place), "P(cured)", "--error", "0.001")
+    assert "approximate: weighting" in out

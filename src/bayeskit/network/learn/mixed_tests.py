@@ -126,7 +126,7 @@ class MixedTests:
         n = np.bincount(cell, weights=w)
         log = float((n * np.log(n / n.sum())).sum())
         if real:
-            z = self.z[np.ix_(kept, real)]
+            z = self.z[kept][:, real]
             mean = np.stack([np.bincount(cell, weights=w * column) for column in z.T], axis=1) / n[:, None]
             away = z - mean[cell]
             scatter = np.zeros((len(n), k, k))
