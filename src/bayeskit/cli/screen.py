@@ -31,6 +31,11 @@ def say(text: str = "") -> None:
     typer.echo(translated(text))
 
 
+def show(text: str) -> None:
+    """Print a line that is in the language of the person already, or holds cells of a table."""
+    typer.echo(text)
+
+
 def note(text: str) -> None:
     """Print a line to standard error, so that a pipe gets the result only."""
     typer.echo(translated(text), err=True)
@@ -72,6 +77,7 @@ def table(
     right: Sequence[int] = (),
     bold: int | None = None,
     drop: Sequence[int] = (),
+    as_is: Sequence[int] = (),
 ) -> list[str]:
     """Print a table and return the names of the columns that found no place.
 
@@ -87,6 +93,8 @@ def table(
         A row that stands out.
     drop : sequence of int
         Columns to leave out where the table is too wide, the first of them first.
+    as_is : sequence of int
+        Columns that are not translated: names and cells of the user's table.
     """
     from rich import box
     from rich.cells import cell_len
@@ -94,7 +102,8 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
-    head, rows = list(map(label, head)), [list(map(translated, row)) for row in rows]
+    head = list(map(label, head))
+    rows = [[cell if j in as_is else translated(cell) for j, cell in enumerate(row)] for row in rows]
     room = line_width()
     needs = [max(cell_len(cell) for cell in (name, *(row[j] for row in rows))) for j, name in enumerate(head)]
     shown, dropped = list(range(len(head))), []

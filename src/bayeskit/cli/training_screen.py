@@ -41,20 +41,20 @@ def show_columns(table: TrainingTable) -> None:
 
 def show_notes(notes: Sequence[ColumnNote]) -> None:
     """Show columns, their kinds and the reasons, as a table."""
-    from bayeskit.workflow.wording import count, percent
+    from bayeskit.workflow.wording import clauses, count, percent
 
     shown = notes if len(notes) <= screen.MOST_ROWS else notes[: screen.MOST_ROWS]
     rows = [
         (
             note.name,
             label(note.kind),
-            note.why + (f" ({OPTIONS[note.settled_by]})" if note.settled_by in OPTIONS else ""),
+            clauses(note.why) + (f" ({OPTIONS[note.settled_by]})" if note.settled_by in OPTIONS else ""),
             percent(note.missing),
             note.example,
         )
         for note in shown
     ]
-    screen.table(("column", "kind", "reason", "missing", "example"), rows, right=(3,), drop=(4, 3))
+    screen.table(("column", "kind", "reason", "missing", "example"), rows, right=(3,), drop=(4, 3), as_is=(0, 2, 4))
     rest = notes[len(shown) :]
     if rest:
         kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(note.kind for note in rest).most_common())
@@ -72,7 +72,7 @@ def show_problems(table: TrainingTable) -> None:
     for problem in problems[:MOST_PROBLEMS]:
         command = as_command(problem)
         mark = "!" if problem.severity == "warning" else "-"
-        screen.say(f"  {mark} {in_short(problem)}." + (f" [{command}]" if command else ""))
+        screen.show(f"  {mark} {in_short(problem)}." + (f" [{command}]" if command else ""))
     if len(problems) > MOST_PROBLEMS:
         screen.say(f"    and {len(problems) - MOST_PROBLEMS} more; the report has all, with the reasons.")
     screen.say()

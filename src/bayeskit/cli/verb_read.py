@@ -64,12 +64,14 @@ def read(
     if not table.problems:
         screen.say("\nNo problems.")
     for problem in table.problems:
-        screen.say(f"\n{_sentence(problem)}")
+        screen.show(f"\n{_sentence(problem)}")
 
 
 def _sentence(problem: Problem) -> str:
     command = as_command(problem)
-    return str(problem) + (f" [{command}]" if command else "")
+    from bayeskit.workflow.data_problems import in_full
+
+    return in_full(problem) + (f" [{command}]" if command else "")
 
 
 def _as_json(table: ReadTable) -> dict[str, Any]:

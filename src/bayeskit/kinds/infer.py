@@ -179,8 +179,9 @@ def _kind(known: Any, n_known: int, n_values: int) -> tuple[str, str]:
     if pa.types.is_temporal(kind):
         return "date", "it holds dates"
     if pa.types.is_dictionary(kind):
-        known_as = "ordered categories" if kind.ordered else "declared categories"
-        return "categorical", f"{known_as}, {n_values} in use"
+        if kind.ordered:
+            return "categorical", f"ordered categories with {n_values} values"
+        return "categorical", f"declared categories with {n_values} values"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _kind_of_text(known, n_known, n_values)
     return "left out", f"it holds {kind}, which is neither text nor a number"

@@ -17,7 +17,7 @@ _EDGE = re.compile(r"^(\s*(?:[-!•]\s+)?)(.*?)(\s*)$", re.DOTALL)
 # Single words that a sentence may hold as a value and that are translated there; names in messages stand in quotes.
 _UNITS = frozenset({"row", "rows", "document", "documents", "column", "columns", "variable", "class", "feature"})
 # A sentence with fewer letters of its own is meant only where its values are single words or numbers.
-_FEW_LETTERS = 8
+_FEW_LETTERS = 7
 # Chinese marks at the end of a sentence, which bring their own room.
 _FULL_WIDTH = "\u3002\uff0c\uff1b\uff1a\uff1f\uff01"
 # Parts of a text that are tried together.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 # Below this ratio two names look different to most readers.
 _ALIKE = 0.5
+_NUMBER = re.compile(r"^\s*[+-]?\d+([.,]\d+)?\s*$")
 
 
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
@@ -47,3 +49,18 @@ def first_duplicate(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def numbers_as_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence where all names of a file are numbers, but not 0, 1, 2, …, which programs write as names.
+
+    >>> numbers_as_names(["5.1", "3.5"])[0][:56], numbers_as_names(["0", "1"]), numbers_as_names(["a", "1"])
+    ("the names of all columns are numbers, such as '5.1' and ", (), ())
+    """
+    counted = [list(map(str, range(start, start + len(names)))) for start in (0, 1)]
+    if len(names) < 2 or list(names) in counted or not all(_NUMBER.match(name) for name in names):
+        return ()
+    return (
+        f"the names of all columns are numbers, such as {names[0]!r} and {names[1]!r}: where the file has no line of "
+        "names, put one before the first row, which is lost as it is",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from bayeskit.language import get_language, label, translated
 from bayeskit.table.problem import Problem
 
 # Arguments that are written out; many columns are left out one by one.
@@ -37,10 +38,27 @@ def _value(name: str, given: list[str]) -> str:
 
 
 def in_short(problem: Problem) -> str:
-    """Return where and what a problem is, without the reason."""
+    """Return where and what a problem is, without the reason, in the language of the reader.
+
+    The parts are translated one by one: names and cells, which may be any text, then stay as they are.
+
+    >>> in_short(Problem("constant", "1 in all rows", ("a", "b"), example="1 in 'a'"))
+    "columns 'a', 'b': 1 in all rows, such as 1 in 'a'"
+    """
     names = ", ".join(map(repr, problem.columns[:3])) + (", …" if len(problem.columns) > 3 else "")
-    where = f"column{'s' * (len(problem.columns) > 1)} {names}: " if problem.columns else ""
-    return f"{where}{problem.message}{f', such as {problem.example}' if problem.example else ''}"
+    colon, comma = ("：", "，") if get_language() == "zh" else (": ", ", ")
+    where = f"{label('columns' if len(problem.columns) > 1 else 'column')} {names}{colon}" if problem.columns else ""
+    example = f"{comma}{label('such as')} {problem.example}" if problem.example else ""
+    return f"{where}{translated(problem.message)}{example}"
+
+
+def in_full(problem: Problem) -> str:
+    """Return a problem with why it matters and what to do, in the language of the reader."""
+    zh = get_language() == "zh"
+    said = [in_short(problem), translated(problem.why)]
+    if problem.what_to_do:
+        said.append(f"{label('What to do')}{'：' if zh else ': '}{translated(problem.what_to_do)}")
+    return ("" if zh else " ").join(f"{part}{'。' if zh else '.'}" for part in said if part)
 
 
 def problems_as_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:

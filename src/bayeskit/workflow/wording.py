@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bayeskit.language import get_language, translated
+
 
 def seconds(value: float) -> str:
     """Return a time in the unit in which it is easily read.
@@ -30,6 +32,15 @@ def count(n: int, noun: str) -> str:
     ('1 row', '2 classes')
     """
     return f"{n} {noun}" if n == 1 else f"{n} {noun}{'es' if noun.endswith(('s', 'ch')) else 's'}"
+
+
+def clauses(text: str) -> str:
+    """Return a reason of several parts in the language of the reader, each part by itself.
+
+    >>> clauses("numbers with fractions; decimal comma, in kg")
+    'numbers with fractions; decimal comma, in kg'
+    """
+    return ("；" if get_language() == "zh" else "; ").join(map(translated, text.split("; ")))
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -152,3 +152,10 @@ def test_levels_beyond_64_bits_count_as_any_others(pair):
     # By hand: (2 + 1) / (2 + 2) with Laplace's pseudo-count, and even classes.
     answer = NaiveBayes(kinds="categorical").fit(rows, [0, 1, 0, 1]).predict_proba(rows[:2])
     np.testing.assert_allclose(answer, [[0.75, 0.25], [0.25, 0.75]], rtol=1e-12)
+
+
+def test_a_column_is_found_by_its_name_without_a_search_through_all_names():
+    # 100,000 names: each search would look at 50,000 of them.
+    source = read_table({f"c{j}": [j, j + 1] for j in range(2000)})
+    assert list(source.place) == list(source.names)
+    assert [source.named_column(name).values.tolist() for name in ("c0", "c1999")] == [[0, 1], [1999, 2000]]

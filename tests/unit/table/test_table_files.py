@@ -267,3 +267,18 @@ def test_a_line_without_end_is_refused(tmp_path):
         TableFile.open(written(tmp_path, "a.csv", data)).read()
     with pytest.raises(TableError, match="line 1: it is longer than 16 MiB, and holds no column names"):
         TableFile.open(written(tmp_path, "b.csv", b"x" * (17 << 20)))
+
+
+@pytest.mark.parametrize(("names", "said"), [("5.1,3.5", True), ("0,1", False), ("1,2", False), ("a,3.5", False)])
+def test_a_file_without_a_line_of_names_is_told_of(tmp_path, names, said):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{names}\n4.9,3.0\n4.7,3.2\n")
+    assert any("names of all columns are numbers" in each for each in TableFile.open(path).said) == said
+
+
+def test_a_line_of_excel_that_names_the_delimiter_is_no_header(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("sep=\t\na,b\tc\n1,5\t2\n")
+    file = TableFile.open(path)
+    assert file.names == ("a,b", "c")
+    assert file.place(0) == "'a.csv', line 3"

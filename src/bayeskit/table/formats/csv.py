@@ -21,6 +21,7 @@ from bayeskit.table.conventions import argument_for, overflows
 from bayeskit.table.formats.encodings import replaced, wrong_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
 from bayeskit.table.missing_words import USUAL
+from bayeskit.table.names import numbers_as_names
 from bayeskit.table.number_cells import CLEAR_POINT, PLAIN
 from bayeskit.table.raw_file import HEAD, RawFile, stream_of
 
@@ -40,6 +41,8 @@ _LONGEST_HEADER = 16 << 20
 _FIRST_ROWS = 300
 # Seconds for the blocks that are read ahead when a file is given up.
 _LONGEST_WAIT = 10.0
+# What Excel writes before the names, or reads there, where the delimiter is not that of its language.
+_EXCEL_SAYS = re.compile(r'"?sep=([^\w"\r\n])"?(?:\r\n|\r|\n)+', re.IGNORECASE)
 # The last line that the parser is given, with more cells than any row: a quote that is never closed swallows it.
 _END = "\x03"
 
@@ -156,6 +159,11 @@ class CsvReader:
         rows = [row for row in rows[self.header_lines :] if len(row) == len(self.names)][:_FIRST_ROWS]
         columns = zip(self.names, zip(*rows, strict=True), strict=False)
         return tuple(name for name, cells in columns if _are_fractions(cells, self.missing))
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What the user should know: names that look like cells of a first row."""
+        return numbers_as_names(self.names)
 
     def n_batches(self) -> int:
         """Return how many blocks the file has; 0 where its size is not known."""
@@ -377,6 +385,9 @@ def _header(raw: RawFile, encoding: str, delimiter: str | None, skip: int = 0) -
     text = codecs.getincrementaldecoder(encoding)("replace").decode(_first_lines(raw)).removeprefix("\ufeff")
     skipped = "".join(text.splitlines(keepends=True)[:skip])
     first = text[len(skipped) :].lstrip("\r\n")
+    told = _EXCEL_SAYS.match(first)
+    if told is not None:
+        delimiter, first = delimiter or told[1], first[told.end() :]
     if not first:
         raise TableError(f"{raw.shown} has no line after the {skip} that are skipped.", "skip")
     line = first.splitlines()[0]

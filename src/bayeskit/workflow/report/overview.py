@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.language import label, translated
 from bayeskit.workflow.report.html import bar, e, grid, not_shown, section, short
-from bayeskit.workflow.wording import count, percent
+from bayeskit.workflow.wording import clauses, count, percent
 
 if TYPE_CHECKING:
     from bayeskit.workflow.training import Training
@@ -71,7 +71,10 @@ def columns(result: Training) -> str:
         style = "out" if note.kind == "left out" else ""
         missing = e(percent(note.missing)) + (bar(note.missing) if note.missing else "")
         rows.append(
-            (style, [e(note.name), e(label(note.kind)), e(note.why), missing, f"<small>{e(note.example)}</small>"])
+            (
+                style,
+                [e(note.name), e(label(note.kind)), e(clauses(note.why)), missing, f"<small>{e(note.example)}</small>"],
+            )
         )
     sampled = result.table.n_sampled
     judged = f" Kinds, bins and missing cells are judged by a random sample of {sampled:,} rows." if sampled else ""
