@@ -17,6 +17,7 @@ def real_answers(prior: Any, answer: Any) -> dict[str, Any]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayeskit.network.infer.real_answers import RealPosterior
     >>> one = {"height": RealPosterior("height", np.ones(1), np.array([170.0]), np.array([8.0]))}
     >>> real_answers(one, one)["height"]["mean"]

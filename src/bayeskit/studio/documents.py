@@ -18,6 +18,7 @@ from bayeskit.studio.budget import Budget
 from bayeskit.studio.changes import Draft, changed, differences, touches, write
 from bayeskit.studio.journal import JOURNAL, Folder, Journal, restored
 from bayeskit.studio.look import look_of, read_look, with_look, write_look
+from bayeskit.studio.time_slices import is_sliced
 from bayeskit.studio.workers import Lane
 
 if TYPE_CHECKING:
@@ -298,6 +299,7 @@ class Documents:
         """Add a document of a file that was read."""
         document = Document(secrets.token_urlsafe(9), kind, name or path.name, path, folder, savable)
         if net is not None:
+            document.savable = savable = savable and not is_sliced(net)  # its file holds one slice for all times
             look = read_look(path, net) if savable else look_of(net)
             document.history, document.on_disk = [Version(0, Draft(net, look))], on_disk
             document.journal = Journal(self.folder / JOURNAL / document.id)
@@ -348,10 +350,14 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
 
     if path.suffix.lower() == ".bayes":
         from bayeskit.io.model_files import load_value
+        from bayeskit.sequence.dynamic_network import DynamicNetwork
+        from bayeskit.studio.time_slices import in_slices
 
         model = load_value(path)
         if isinstance(model, BayesianNetwork):
             return "network", model
+        if isinstance(model, DynamicNetwork):
+            return "network", in_slices(model)
         if not hasattr(model, "schema_"):
             raise ModelFileError(
                 f"{path.name!r} holds a {type(model).__name__}, which the studio has no view for; it shows networks "

@@ -68,6 +68,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
          "which variables are independent of the target.", fields(**CASE, target=TEXT)),
     _ask("network", "clicks", "The distribution of every variable after one more state is known, for each open state.",
          fields(**CASE), "slow"),
+    _ask("network", "report", "The report of the network as one page, `html`.", fields(**CASE, target=TEXT), "slow"),
     Endpoint("POST", "/networks/{id}/case", "case", "A row of an open table as evidence; the first is 1.", "network",
              fields({"table": TEXT, "number": WHOLE})),
     _ask("network", "explanation", "The most probable states of all variables together (MPE).", fields(**CASE), "slow"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayeskit.network import BayesianNetwork, LinearGaussian
 from bayeskit.network.infer.evidence import Marginal
 from bayeskit.studio.densities import real_answers
 from bayeskit.studio.geometry import geometry
+from bayeskit.studio.time_slices import cells_in_slices, is_sliced
 from bayeskit.studio.workers import memory_allowed
 
 Report = Callable[[dict[str, Any]], None]
@@ -133,13 +135,26 @@ def clicks(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict
     return _json({"clicks": answers})
 
 
+def report_page(
+    net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any], target: str | None = None
+) -> bytes:
+    """Return the report of a network as one page."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        known = target if target is None or target not in {*given, *do} else None
+        _changed.network(net, do).report(path, given=_given(given) or None, target=known)
+        return _json({"html": path.read_text(encoding="utf-8")})
+
+
 def case(net: BayesianNetwork, report: Report, file: str, number: int) -> bytes:
     """Return one row of a table as evidence: cells of the network's variables that are states of them."""
     rows, names = _case_file(Path(file))
     if not 1 <= number <= len(rows):
         raise BayeskitError(f"there is no row {number}; the table has {len(rows)}.")
-    cells = dict(zip(names, rows[number - 1], strict=True))
-    shared = [name for name in names if name in net]
+    cells: Mapping[str, Any] = dict(zip(names, rows[number - 1], strict=True))
+    if is_sliced(net):  # this row is the first slice
+        cells = cells_in_slices(net, names, rows[number - 1 :])
+    shared = [name for name in cells if name in net]
     if not shared:
         raise BayeskitError(
             f"no column of the table is a variable of the network; columns are {', '.join(map(repr, names[:8]))}."
@@ -269,6 +284,7 @@ def _equations(net: BayesianNetwork, variable: str) -> str:
 TASKS: dict[str, Callable[..., bytes]] = {
     "posterior": posterior,
     "clicks": clicks,
+    "report": report_page,
     "case": case,
     "explanation": explanation,
     "conflict": conflict,

@@ -10,7 +10,7 @@ import { Cases } from "./cases.js";
 import { Groups } from "./groups.js";
 import { Scenarios } from "./scenarios.js";
 import { densityPlot } from "./real_card.js";
-import { savePage, savePng, saveSvg } from "./share.js";
+import { savePage, savePng, saveReport, saveSvg } from "./share.js";
 import { t } from "./words.js";
 
 const PATIENCE = 200;
@@ -361,7 +361,7 @@ export class NetworkView {
   showShare() {
     const said = h("div", {});
     const button = (word, act) => h("button", { class: "small", onclick: () => act(this).then(() => put(said), (error) => put(said, problem(error))) }, t(word));
-    put(this.parts.share, card(t("share"), h("div", { class: "buttons" }, button("asSvg", saveSvg), button("asPng", savePng), button("asPage", savePage)), note(t("shareHint")), said));
+    put(this.parts.share, card(t("share"), h("div", { class: "buttons" }, button("asSvg", saveSvg), button("asPng", savePng), button("asPage", savePage), button("report", saveReport)), note(t("shareHint")), said));
   }
 
   async save() {

@@ -154,6 +154,7 @@ const WORDS = {
   clearOne: ["Take back", "撤回"],
   meanSd: ["mean {0}, sd {1}", "均值 {0}，标准差 {1}"],
   densityEvidence: ["Density of the evidence", "证据的密度"],
+  typeText: ["Type or paste a text", "输入或粘贴一段文字"],
   group: ["Group", "分组"],
   noGroup: ["no group", "无分组"],
   setGroup: ["Set", "设定"],
