@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from bayeskit.sequence.dynamic_network import DynamicNetwork
 
 MOST_SLICES, FEWEST_SLICES, MOST_BOXES = 8, 3, 200
-WIDE, HIGH = 240, 150  # from box to box
+WIDE, HIGH = 195, 130  # from box to box
 SLICES = "bayeskit_slices"  # the property that tells such a network from others
 
 
@@ -22,7 +22,7 @@ def in_slices(model: DynamicNetwork) -> BayesianNetwork:
     >>> from bayeskit import DynamicNetwork
     >>> net = in_slices(DynamicNetwork("rain[t-1]->rain[t]"))
     >>> net.properties["rain[2]"]["position"], len(net.names)
-    ('480 0', 8)
+    ('390 0', 8)
     """
     n = max(FEWEST_SLICES, model.order + 1, min(MOST_SLICES, MOST_BOXES // len(model.names)))
     net = model.unrolled(n)
