@@ -74,7 +74,7 @@ def test_a_density_is_drawn_and_follows_a_number_typed_in_the_card(page_of, base
     page.click(".soft .primary")
     answer = people.posterior("height", given={"weight": 80})
     said = f"{answer.mean:.4g} ± {answer.sd:.3g}"
-    page.wait_for_function(f"document.querySelector('[data-name=height] .mean').textContent === '{said}'")
+    page.wait_for_function("said => document.querySelector('[data-name=height] .mean').textContent === said", arg=said)
     assert page.locator('[data-name="weight"] .mean').text_content() == "= 80"
     page.reload()
     page.wait_for_selector(".chip")
