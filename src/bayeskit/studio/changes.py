@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import BayeskitError
+from bayeskit.studio import look
+from bayeskit.studio.look import Look
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
-# How variables are drawn: a variable's place ("at"), "note" and "colour"; variables without any of them are not in it.
-Look = Mapping[str, Mapping[str, Any]]
-COLOURS = ("a", "b", "c", "d", "e", "f", "g", "h")
-MOST_NOTE = 2_000  # characters
-
 NEEDS = {
     "table": ("variable", "rows"), "states": ("variable", "states"), "add-arc": ("arc",), "remove-arc": ("arc",),
     "rename": ("variable", "name"), "move": ("places",), "note": ("variable", "note"),
-    "colour": ("variable", "colour"), "layout": (),
+    "colour": ("variable", "colour"), "layout": (), "group": ("variables", "group"),
 }  # fmt: skip
 
 
@@ -41,13 +37,13 @@ def changed(draft: Draft, body: dict[str, Any]) -> Draft:
     for name in NEEDS.get(change, ("variable",)):
         if name not in body:
             raise BayeskitError(f"the change {change!r} needs {name!r}.")
-    if change in ("move", "note", "colour", "layout"):
-        return Draft(draft.net, _drawn(draft, body))
+    if change in look.CHANGES:
+        return Draft(draft.net, look.drawn(draft.net, draft.look, body))
     net = _changed_network(draft.net, body)
-    look = {name: each for name, each in draft.look.items() if name in net}
+    kept = {name: each for name, each in draft.look.items() if name in net}
     if change == "rename" and body["variable"] in draft.look:
-        look[body["name"]] = draft.look[body["variable"]]
-    return Draft(net, look)
+        kept[body["name"]] = draft.look[body["variable"]]
+    return Draft(net, kept)
 
 
 def _changed_network(net: BayesianNetwork, body: dict[str, Any]) -> BayesianNetwork:
@@ -116,30 +112,6 @@ def with_states(
     return BayesianNetwork.from_tables(net.names, all_states, net.parents, tables, target=net.target)
 
 
-def _drawn(draft: Draft, body: dict[str, Any]) -> Look:
-    """Return the look after a change of it; empty entries are left out."""
-    look = {name: dict(each) for name, each in draft.look.items()}
-    change = body["change"]
-    if change == "layout":  # automatic again
-        for each in look.values():
-            each.pop("at", None)
-    elif change == "move":
-        for name, (x, y) in body["places"].items():
-            draft.net.index(name)
-            look.setdefault(name, {})["at"] = [round(float(x), 1), round(float(y), 1)]
-    else:
-        draft.net.index(body["variable"])
-        value = body[change]
-        if change == "colour" and value not in ("", *COLOURS):
-            raise BayeskitError(f"colour must be one of {', '.join(COLOURS)} or empty; got {value[:20]!r}.")
-        if change == "note" and len(value) > MOST_NOTE:
-            raise BayeskitError(f"a note has at most {MOST_NOTE} characters; this one has {len(value)}.")
-        look.setdefault(body["variable"], {})[change] = value
-    return {
-        name: {key: value for key, value in each.items() if value} for name, each in look.items() if any(each.values())
-    }
-
-
 def touches(net: BayesianNetwork, body: dict[str, Any]) -> set[str]:
     """Return what a change touches, in the words of :func:`differences`; moves touch nothing."""
     change = body["change"]
@@ -147,6 +119,8 @@ def touches(net: BayesianNetwork, body: dict[str, Any]) -> set[str]:
         return set()
     if change in ("note", "colour"):
         return {f"{change} of {body['variable']}"}
+    if change == "group":
+        return {f"group of {name}" for name in body["variables"]}
     if change in ("add-arc", "remove-arc"):
         return {body["arc"][1]}
     touched = {body["variable"]}
@@ -156,7 +130,7 @@ def touches(net: BayesianNetwork, body: dict[str, Any]) -> set[str]:
 
 
 def differences(before: Draft, after: Draft) -> set[str]:
-    """Return the variables whose states, parents or table differ, and "note of …", "colour of …"."""
+    """Return the variables whose states, parents or table differ, and "note of …", "colour of …", "group of …"."""
     import numpy as np
 
     def shape(net: BayesianNetwork, name: str) -> Any:
@@ -169,7 +143,7 @@ def differences(before: Draft, after: Draft) -> set[str]:
         if shape(before.net, name) != shape(after.net, name) or not (old is new or np.array_equal(old, new)):
             found.add(name)
     for name in {*before.look, *after.look}:
-        for what in ("note", "colour"):
+        for what in ("note", "colour", "group"):
             if before.look.get(name, {}).get(what) != after.look.get(name, {}).get(what):
                 found.add(f"{what} of {name}")
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from bayeskit.errors import BayeskitError
 from bayeskit.studio.network_tasks import Report, _json
 
-MOST_QUESTIONS = 8
+MOST_QUESTIONS, MOST_PIECES = 8, 4_000
 _loaded: dict[Path, Any] = {}
 
 
@@ -53,6 +53,7 @@ def schema(path: Path, report: Report) -> bytes:
         )
     return _json(
         {
+            "text": _reads_texts(trained),
             "model": type(trained.model).__name__,
             "target": trained.target_,
             "classes": [str(label) for label in trained.classes_.tolist()],
@@ -76,6 +77,24 @@ def _cells(trained: Any, row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None}
 
 
+def _reads_texts(trained: Any) -> bool:
+    return hasattr(trained.model, "top_words")
+
+
+def _marked(said: Any) -> list[dict[str, Any]]:
+    """Return the text in pieces, each with the weight of its word (0 between words)."""
+    pieces, at = [], 0
+    for word in said.words:
+        begin, end = word.begin, word.end
+        if begin < at or end <= begin:
+            continue
+        if begin > at:
+            pieces.append({"text": said.text[at:begin], "weight": 0.0})
+        pieces.append({"text": said.text[begin:end], "weight": float(word.weight) if np.isfinite(word.weight) else 0.0})
+        at = end
+    return [*pieces, {"text": said.text[at:], "weight": 0.0}][:MOST_PIECES]
+
+
 def explain(
     path: Path, report: Report, row: dict[str, Any], loss: list[list[float]] | None = None, reject: float | None = None
 ) -> bytes:
@@ -85,9 +104,15 @@ def explain(
 
     trained = _trained(path)
     rule, cells = _loss(trained, loss, reject), _cells(trained, row)
-    posterior = trained.posterior(cells)
+    text = str(next(iter(cells.values()), "")) if _reads_texts(trained) else None
+    posterior = trained.posterior(cells) if text is None else trained.predict_proba([text]).ravel()
     risks = posterior @ rule.matrix
-    explanation = trained.explain(cells).strongest()
+    marked: list[dict[str, Any]] = []
+    if text is None:
+        explanation = trained.explain(cells).strongest()
+    else:
+        said = trained.model.explain(text)
+        explanation, marked = said.by_word().strongest(), _marked(said)
     answer: dict[str, Any] = {
         "classes": [str(label) for label in trained.classes_.tolist()],
         "posterior": posterior.tolist(),
@@ -105,11 +130,14 @@ def explain(
             ],
         },
         "regions": [],
+        "marked": marked,
         "questions": None,
     }  # fmt: skip
     if len(rule.classes) == 2:
         answer["regions"] = [{"action": str(r.action), "low": r.low, "high": r.high} for r in regions(rule)]
-    if trained.temperature == 1.0 and hasattr(trained.model, "domains"):
+    if text is not None:
+        answer["questions"] = []
+    elif trained.temperature == 1.0 and hasattr(trained.model, "domains"):
         asked = value_of_information(trained.model, cells, rule)
         answer["questions"] = [{"feature": q.feature, "value": q.value} for q in asked if q.value > 1e-12][
             :MOST_QUESTIONS
@@ -124,6 +152,8 @@ def what_if(
     from bayeskit.explain.what_if import what_if as turn
 
     trained = _trained(path)
+    if _reads_texts(trained):
+        raise BayeskitError("what-if changes columns; a text has none. Change words of the text instead.")
     if trained.temperature != 1.0:
         raise BayeskitError("what-if is for models without calibration; this one has a temperature.")
     known = _cells(trained, row)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import re
 import secrets
 import shutil
@@ -12,14 +11,14 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bayeskit.errors import BayeskitError, ModelFileError
-from bayeskit.io.container import atomic_write
 from bayeskit.studio.budget import Budget
-from bayeskit.studio.changes import Draft, Look, changed, differences, touches, write
+from bayeskit.studio.changes import Draft, changed, differences, touches, write
 from bayeskit.studio.journal import JOURNAL, Folder, Journal, restored
-from bayeskit.studio.shapes import LOOK, check
+from bayeskit.studio.look import look_of, read_look, with_look, write_look
+from bayeskit.studio.time_slices import is_sliced
 from bayeskit.studio.workers import Lane
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ DocumentKind = Literal["network", "classifier", "table"]
 # More documents than these are not kept open: the one that was not used for longest is closed.
 MOST_OPEN = 12
 MOST_STEPS = 200  # of undo
-MOST_LOOK = 4 << 20  # bytes of the file beside a network
 
 
 class NotOpenError(BayeskitError):
@@ -145,8 +143,14 @@ class Document:
                 self.journal.begin(self)
             net.save(self.journal.folder / f"{self.made + 1}.bayes")
         self._note({"replace": f"{self.made + 1}.bayes"})
-        look = {name: each for name, each in self.version.draft.look.items() if name in net}
-        self._append(Draft(net, look))
+        self._append(self._taken(net))
+
+    def _taken(self, net: BayesianNetwork) -> Draft:
+        """Return another network, drawn as this one where its own file does not say how."""
+        look = {name: dict(each) for name, each in self.version.draft.look.items() if name in net}
+        for name, each in look_of(net).items():
+            look.setdefault(name, {}).update(each)
+        return Draft(net, look)
 
     def step(self, by: int) -> None:
         """Undo (-1) or redo (1)."""
@@ -164,7 +168,7 @@ class Document:
 
             assert self.journal is not None
             net: Any = load_value(self.journal.folder / step["replace"])
-            self._append(Draft(net, {n: each for n, each in self.version.draft.look.items() if n in net}))
+            self._append(self._taken(net))
         elif "step" in step:
             self.place += step["step"]
         else:
@@ -198,8 +202,9 @@ class Document:
                 f"{self.name!r} was written by another program since it was opened or saved here. Download this "
                 "network under another name, or say that the file may be replaced."
             )
-        write(version.net, target, self.file)
-        write_look(self.file, version.draft.look)
+        drawn = with_look(version.net, version.draft.look)
+        write(drawn, target, self.file)
+        write_look(self.file, look_of(read_network(target, self.file)) if drawn.properties else {}, version.draft.look)
         self.on_disk = digest(target)
         self.keep(version.number)
 
@@ -294,14 +299,14 @@ class Documents:
         """Add a document of a file that was read."""
         document = Document(secrets.token_urlsafe(9), kind, name or path.name, path, folder, savable)
         if net is not None:
-            look = read_look(path, net) if savable else {}
+            document.savable = savable = savable and not is_sliced(net)  # its file holds one slice for all times
+            look = read_look(path, net) if savable else look_of(net)
             document.history, document.on_disk = [Version(0, Draft(net, look))], on_disk
             document.journal = Journal(self.folder / JOURNAL / document.id)
         return self.add(document)
 
     def open_network(self, net: BayesianNetwork, name: str, source: str | None = None) -> Document:
         """Open a network that has no file yet."""
-        _refuse_real(net, name)
         made = Document(secrets.token_urlsafe(9), "network", name, self.folder / name, source=source, saved=-1)
         made.history = [Version(0, Draft(net))]
         made.journal = Journal(self.folder / JOURNAL / made.id)
@@ -338,14 +343,6 @@ class Documents:
         self._folder.close(keep=left)
 
 
-def _refuse_real(net: BayesianNetwork, name: str) -> None:
-    if net.real:
-        raise BayeskitError(
-            f"{name!r} has the real variable {net.real[0]!r}, which the studio has no view for yet; ask it with "
-            "bayeskit query."
-        )
-
-
 def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
     """Return what a file holds, and the network where it is one."""
     from bayeskit.network import BayesianNetwork
@@ -353,11 +350,14 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
 
     if path.suffix.lower() == ".bayes":
         from bayeskit.io.model_files import load_value
+        from bayeskit.sequence.dynamic_network import DynamicNetwork
+        from bayeskit.studio.time_slices import in_slices
 
         model = load_value(path)
         if isinstance(model, BayesianNetwork):
-            _refuse_real(model, path.name)
             return "network", model
+        if isinstance(model, DynamicNetwork):
+            return "network", in_slices(model)
         if not hasattr(model, "schema_"):
             raise ModelFileError(
                 f"{path.name!r} holds a {type(model).__name__}, which the studio has no view for; it shows networks "
@@ -372,27 +372,15 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
     return "table", None
 
 
-def look_file(path: Path) -> Path:
-    """Return where places, notes and colours of a network's file are kept: beside it."""
-    return path.with_name(f"{path.name}.look.json")
+def read_network(path: Path, like: Path) -> BayesianNetwork:
+    """Return the network of a file, which a link with another name may stand for."""
+    from bayeskit.io.model_files import load_value
+    from bayeskit.network import BayesianNetwork
 
-
-def read_look(path: Path, net: BayesianNetwork) -> Look:
-    """Return how the variables of a file are drawn, as far as what is beside it says so."""
-    try:
-        with look_file(path).open("rb") as file:
-            check(look := json.loads(file.read(MOST_LOOK)), LOOK)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return {name: each for name, each in look.items() if name in net}
-
-
-def write_look(path: Path, look: Look) -> None:
-    """Write how the variables are drawn beside their file; where nothing is to be said, no file is made."""
-    beside = look_file(path.resolve())
-    if look or beside.exists():
-        with atomic_write(beside) as file:
-            file.write(json.dumps(look, ensure_ascii=False, indent=1).encode())
+    if like.suffix != path.suffix:  # the name of the link says the format
+        path = like
+    value: Any = load_value(path) if path.suffix == ".bayes" else BayesianNetwork.read(path)
+    return cast("BayesianNetwork", value)
 
 
 def digest(path: Path) -> str | None:

@@ -18,9 +18,10 @@ CLASSIFIED: dict[str, Shape] = {
 }
 CHANGES = (
     "table", "states", "add-arc", "remove-arc", "add-variable", "remove-variable", "rename", "move", "note", "colour",
-    "layout",
+    "layout", "group",
 )  # fmt: skip
 ARCS: Shape = {"type": "array", "items": ARC}
+GROUPS: Shape = {"type": "object", "description": "Variable → its group.", "additionalProperties": TEXT}
 KINDS: Shape = {"type": "object", "additionalProperties": TEXT}
 
 
@@ -60,11 +61,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              "409 unless `discard` is true.", query=("discard",)),
     Endpoint("GET", "/examples", "list_examples", "Bundled networks and tables to try."),
     Endpoint("POST", "/examples/{name}", "open_example", "Open a bundled example."),
-    _ask("network", "geometry", "Boxes and curves of the drawing, and the influence of each arc.", fields(), "slow"),
+    _ask("network", "geometry", "Boxes and curves of the drawing, and the influence of each arc; `groups` that are "
+         "`folded` are one box each, but for what is `near` some variables.",
+         fields(groups=GROUPS, folded={"anyOf": [NAMES, {"type": "null"}]}, near=NAMES), "slow"),
     _ask("network", "posterior", "The distribution of every variable given evidence and actions; what changed most; "
          "which variables are independent of the target.", fields(**CASE, target=TEXT)),
     _ask("network", "clicks", "The distribution of every variable after one more state is known, for each open state.",
          fields(**CASE), "slow"),
+    _ask("network", "report", "The report of the network as one page, `html`.", fields(**CASE, target=TEXT), "slow"),
     Endpoint("POST", "/networks/{id}/case", "case", "A row of an open table as evidence; the first is 1.", "network",
              fields({"table": TEXT, "number": WHOLE})),
     _ask("network", "explanation", "The most probable states of all variables together (MPE).", fields(**CASE), "slow"),
@@ -81,7 +85,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              "change `merges`: it may then be sent again for the `newest` version.", "network", fields(
                  {**SEEN, "change": {"type": "string", "enum": list(CHANGES)}},
                  variable=TEXT, arc=ARC, rows=MATRIX, states=NAMES, sources=NAMES, name=TEXT, places=PLACES, note=TEXT,
-                 colour=TEXT)),
+                 colour=TEXT, group=TEXT, variables=NAMES)),
     Endpoint("POST", "/networks/{id}/undo", "undo", "Undo the last change.", "network", fields(SEEN)),
     Endpoint("POST", "/networks/{id}/redo", "redo", "Redo a change that was undone.", "network", fields(SEEN)),
     Endpoint("POST", "/networks/{id}/save", "save", "Write the network to the file that the command was given; one "

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from bayeskit.errors import BayeskitError, TooLargeError
-from bayeskit.network import BayesianNetwork
+from bayeskit.network import BayesianNetwork, LinearGaussian
 from bayeskit.network.infer.evidence import Marginal
+from bayeskit.studio.densities import real_answers
+from bayeskit.studio.geometry import geometry
+from bayeskit.studio.time_slices import cells_in_slices, is_sliced
 from bayeskit.studio.workers import memory_allowed
 
 Report = Callable[[dict[str, Any]], None]
 MOST_MOVED, MOST_QUESTIONS, MOST_NUMBERS = 8, 12, 14
+MOST_LINES = 200  # of a table of equations
 MOST_CLICKS = 400_000  # numbers in a page that answers clicks without a server
 # A number of a table is moved by this much to either side in a tornado.
 SWING = 0.1
@@ -28,7 +34,9 @@ def _json(value: Any) -> bytes:
 def _given(given: dict[str, Any]) -> dict[str, Any]:
     evidence: dict[str, Any] = {}
     for name, value in given.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and "mean" in value:
+            evidence[name] = LinearGaussian(mean=value["mean"], sd=value["sd"])  # a reading with an error
+        elif isinstance(value, dict):
             evidence[name] = Marginal(value["marginal"]) if "marginal" in value else value["likelihood"]
         else:
             evidence[name] = value
@@ -67,10 +75,14 @@ def posterior(
     """Return the distribution of every variable, what changed most, and what is independent of the target."""
     prior, acted, known = _changed.prior(net), _changed.network(net, do), _given(given)
     answer = acted.posterior(given=known, max_memory=memory_allowed()) if known or do else prior
-    moved = answer.moved_from(prior)
     aside = {*given, *do}
+    if net.real:
+        arrays = {name: answer[name].array for name in net.names if net.states[net.index(name)]}
+        moved = _moved(prior, arrays)
+    else:
+        arrays, moved = answer.arrays, answer.moved_from(prior)
     result: dict[str, Any] = {
-        "p": {name: values.tolist() for name, values in answer.arrays.items()},
+        "p": {name: values.tolist() for name, values in arrays.items()},
         "log_evidence": None if np.isnan(answer.log_evidence) else answer.log_evidence,
         "moved": [
             {"variable": name, "distance": far, "before": prior[name].array.tolist()}
@@ -78,17 +90,26 @@ def posterior(
             if name not in aside and far > 1e-9
         ][:MOST_MOVED],
         "separated": [],
+        "real": real_answers(prior, answer) if net.real else {},
     }
     if target is not None and target not in aside:
         # Soft evidence leaves its variable open: it is not known, only informed.
-        hard = [name for name, value in given.items() if isinstance(value, str)]
+        hard = [name for name, value in given.items() if isinstance(value, str | int | float)]
         near = {*acted.d_connected(target, hard), target, *aside}
         result["separated"] = [name for name in acted.names if name not in near]
     return _json(result)
 
 
+def _moved(prior: Any, arrays: dict[str, Any]) -> dict[str, float]:
+    """Return the total variation from the prior of each variable with states, largest first."""
+    far = {name: 0.5 * float(np.abs(p - prior[name].array).sum()) for name, p in arrays.items()}
+    return dict(sorted(far.items(), key=lambda item: -item[1]))
+
+
 def clicks(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the distribution of every variable after one more state is known, for each state that is open."""
+    if net.real:
+        raise BayeskitError(f"{net.real[0]!r} is a number, for which a page cannot hold every answer; save a picture.")
     n_states = sum(net.cards)
     if n_states**2 > MOST_CLICKS:
         raise TooLargeError(
@@ -114,13 +135,26 @@ def clicks(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict
     return _json({"clicks": answers})
 
 
+def report_page(
+    net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any], target: str | None = None
+) -> bytes:
+    """Return the report of a network as one page."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        known = target if target is None or target not in {*given, *do} else None
+        _changed.network(net, do).report(path, given=_given(given) or None, target=known)
+        return _json({"html": path.read_text(encoding="utf-8")})
+
+
 def case(net: BayesianNetwork, report: Report, file: str, number: int) -> bytes:
     """Return one row of a table as evidence: cells of the network's variables that are states of them."""
     rows, names = _case_file(Path(file))
     if not 1 <= number <= len(rows):
         raise BayeskitError(f"there is no row {number}; the table has {len(rows)}.")
-    cells = dict(zip(names, rows[number - 1], strict=True))
-    shared = [name for name in names if name in net]
+    cells: Mapping[str, Any] = dict(zip(names, rows[number - 1], strict=True))
+    if is_sliced(net):  # this row is the first slice
+        cells = cells_in_slices(net, names, rows[number - 1 :])
+    shared = [name for name in cells if name in net]
     if not shared:
         raise BayeskitError(
             f"no column of the table is a variable of the network; columns are {', '.join(map(repr, names[:8]))}."
@@ -160,7 +194,8 @@ def _case_file(path: Path) -> tuple[list[list[Any]], list[str]]:
 def explanation(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the most probable states of all variables together."""
     best = _changed.network(net, do).most_probable(given=_given(given), max_memory=memory_allowed())
-    return _json({"states": dict(best.items()), "probability": best.probability})
+    probability = None if np.isnan(best.probability) else best.probability
+    return _json({"states": dict(best.items()), "probability": probability})
 
 
 def conflict(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
@@ -214,41 +249,11 @@ def separation(net: BayesianNetwork, report: Report, x: str, y: str, given: list
     return _json({"separated": answer.separated, "trail": answer.trail, "reason": answer.reason})
 
 
-def geometry(net: BayesianNetwork, report: Report) -> bytes:
-    """Return the drawing: boxes, curves, influence of each arc."""
-    from bayeskit.plot.network_svg import FONT, MARGIN, PAD, PERCENT, ROW, network_geometry
-
-    arcs = [(p, i) for i, parents in enumerate(net.parents) for p in parents]
-    drawing = network_geometry(net.names, net.states, arcs)
-    influence = list(net.arc_influence().values())
-    nodes = [
-        {
-            "name": name, "states": net.states[i], "x": round(x, 1), "y": round(y, 1), "width": round(w, 1),
-            "height": round(h, 1), "label": round(drawing.label_rooms[i], 1), "shown": drawing.shown[i],
-            "parents": [net.names[p] for p in net.parents[i]],
-        }
-        for i, (name, (x, y), (w, h)) in enumerate(zip(net.names, drawing.layout.centres, drawing.sizes, strict=True))
-    ]  # fmt: skip
-    curves = [
-        {"from": net.names[p], "to": net.names[i], "influence": round(influence[k], 6),
-         "points": [[round(x, 1), round(y, 1)] for x, y in drawing.layout.curves[k]]}
-        for k, (p, i) in enumerate(arcs)
-    ]  # fmt: skip
-    measures = {"font": FONT, "pad": PAD, "row": ROW, "percent": PERCENT, "margin": MARGIN}
-    return _json(
-        {
-            "width": drawing.layout.width,
-            "height": drawing.layout.height,
-            "measures": measures,
-            "nodes": nodes,
-            "arcs": curves,
-        }
-    )
-
-
 def table(net: BayesianNetwork, report: Report, variable: str) -> bytes:
     """Return the conditional table of a variable, row by row."""
     cpd = net[variable]
+    if not cpd.states:
+        return _json({"variable": variable, "equation": _equations(net, variable)})
     rows = cpd.array.reshape(-1, len(cpd.states))
     if rows.size > 20_000:
         raise TooLargeError(f"the table of {variable!r} has {rows.size} numbers; the page shows up to 20 000.")
@@ -260,9 +265,26 @@ def table(net: BayesianNetwork, report: Report, variable: str) -> bytes:
     )  # fmt: skip
 
 
+def _equations(net: BayesianNetwork, variable: str) -> str:
+    """Return the linear equation of a real variable, one for each combination of states of its parents."""
+    from bayeskit.network.formats.gaussian_text import line_text
+
+    i = net.index(variable)
+    cpd: Any = net.cpds[i]
+    discrete = [p for p in net.parents[i] if net.states[p]]
+    names = [net.names[p] for p in net.parents[i]]
+    lines = []
+    for k, combination in enumerate(product(*(net.states[p] for p in discrete))):
+        where = ", ".join(f"{net.names[p]} = {state}" for p, state in zip(discrete, combination, strict=True))
+        normal = f"Normal({line_text(cpd, k, names)}, sd {float(cpd.sd[k]):.6g})"
+        lines.append(f"{where}: {normal}" if where else normal)
+    return "\n".join(lines[:MOST_LINES] + ["…"] * (len(lines) > MOST_LINES))
+
+
 TASKS: dict[str, Callable[..., bytes]] = {
     "posterior": posterior,
     "clicks": clicks,
+    "report": report_page,
     "case": case,
     "explanation": explanation,
     "conflict": conflict,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 # In the order in which they need each other.
 MODULES = (
-    "dom", "api", "words", "cards", "conflicts", "drawing", "evidence", "variable_editor", "variable_card",
-    "scenarios", "cases", "share", "network_view", "classifier_view", "widget",
+    "dom", "api", "words", "cards", "conflicts", "strokes", "drawing", "evidence", "groups", "real_card",
+    "variable_editor", "variable_card", "scenarios", "cases", "share", "network_view", "classifier_view", "widget",
 )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from bayeskit.studio.documents import Document, Documents, NotOpenError, Unsaved
 from bayeskit.studio.endpoints import ENDPOINTS, VERSION, Endpoint, openapi
 from bayeskit.studio.guard import App, Guard
 from bayeskit.studio.journal import WORKERS
+from bayeskit.studio.look import with_look
 from bayeskit.studio.page import language_of, page
 from bayeskit.studio.responses import (
     GoneError,
@@ -65,9 +66,11 @@ class Studio:
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
             kinds = {each.kind for each in self.documents}
             note = self.documents.folder / WORKERS
-            warm = asyncio.create_task(asyncio.to_thread(prepare_workers, note, kinds == {"network"}))
+            prepared = asyncio.create_task(asyncio.to_thread(prepare_workers, note, kinds == {"network"}))
+            warm = asyncio.create_task(self._warm(prepared))
             yield
-            await warm
+            warm.cancel()
+            await prepared
 
         routes = [
             Route("/", self.show_page),
@@ -78,6 +81,15 @@ class Studio:
         ]
         app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _no_such_place, 405: _no_such_place})
         return Guard(app, token, hosts, cookie)
+
+    async def _warm(self, prepared: asyncio.Task[None]) -> None:
+        """Ask the first questions about the newest network, so that the page finds its workers ready."""
+        await asyncio.shield(prepared)
+        newest = next((each for each in reversed(list(self.documents)) if each.kind == "network"), None)
+        if newest is not None:
+            first = newest.quick.ask("posterior", newest.subject, {"given": {}, "do": {}}, "quick")
+            drawing = newest.slow.ask("geometry", newest.subject, {}, "slow")
+            await asyncio.gather(first, drawing, return_exceptions=True)
 
     async def show_page(self, request: Request) -> Response:
         """Return the page."""
@@ -247,7 +259,7 @@ class Studio:
         stem = safe_name(document.name).split(".")[0] or "network"
         path = self.documents.new_folder() / (stem + extensions[wanted])
         version = document.version
-        await asyncio.to_thread(write, version.net, path)
+        await asyncio.to_thread(write, with_look(version.net, version.draft.look), path)
         if not document.savable and wanted in KEEPS_ALL:
             document.keep(version.number)
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")

@@ -26,11 +26,14 @@ ARC: Shape = {"type": "array", "items": TEXT, "minItems": 2, "maxItems": 2}
 WEIGHTS: Shape = {"type": "object", "additionalProperties": NUMBER}
 EVIDENCE: Shape = {
     "type": "object",
-    "description": "Variable → a state; a list of states; {likelihood: {state: number}}; {marginal: {state: number}}.",
+    "description": "Variable → a state; a list of states; {likelihood: {state: number}}; {marginal: {state: number}}. "
+    "Real variable → a number; {mean, sd} of a reading with an error.",
     "additionalProperties": {
         "anyOf": [
             TEXT,
+            NUMBER,
             NAMES,
+            {"type": "object", "properties": {"mean": NUMBER, "sd": NUMBER}, "required": ["mean", "sd"]},
             {"type": "object", "properties": {"likelihood": WEIGHTS}, "required": ["likelihood"]},
             {"type": "object", "properties": {"marginal": WEIGHTS}, "required": ["marginal"]},
         ]
@@ -38,8 +41,8 @@ EVIDENCE: Shape = {
 }
 DO: Shape = {
     "type": "object",
-    "description": "Variable → the state that it is set to, or a distribution over its states.",
-    "additionalProperties": {"anyOf": [TEXT, WEIGHTS]},
+    "description": "Variable → the state (or number) that it is set to, or a distribution over its states.",
+    "additionalProperties": {"anyOf": [TEXT, NUMBER, WEIGHTS]},
 }
 MATRIX: Shape = {"type": "array", "items": {"type": "array", "items": NUMBER}}
 CELL: Shape = {"anyOf": [TEXT, NUMBER, {"type": "boolean"}, {"type": "null"}]}
@@ -53,7 +56,10 @@ PLACES: Shape = {"type": "object", "description": "Variable → x, y of its midd
 LOOK: Shape = {
     "type": "object",
     "description": "Variable → how it is drawn.",
-    "additionalProperties": {"type": "object", "properties": {"at": PLACE, "note": TEXT, "colour": TEXT}},
+    "additionalProperties": {
+        "type": "object",
+        "properties": {"at": PLACE, "note": TEXT, "colour": TEXT, "group": TEXT},
+    },
 }
 
 

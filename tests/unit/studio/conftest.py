@@ -17,6 +17,9 @@ QUIET = ("gpu", "quic", "background-networking", "component-update", "sync")
 ARGUMENTS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{each}" for each in QUIET)]
 
 
+_SERVED: list["Served"] = []  # the one that the tests share, once a test has asked for it
+
+
 class Served:
     """A running studio: its address, and a client that has the token."""
 
@@ -52,8 +55,18 @@ class Served:
 @pytest.fixture(scope="session")
 def served():
     found = Served()
+    _SERVED.append(found)
     yield found
+    _SERVED.remove(found)
     found.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tidy():
+    """Close what the tests of a file left open: of too many documents the oldest are closed, another file's too."""
+    yield
+    for each in [document for one in _SERVED for document in one.studio.documents]:
+        _SERVED[0].client.delete(f"/documents/{each.id}", params={"discard": "true"})
 
 
 @pytest.fixture(scope="session")

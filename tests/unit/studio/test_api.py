@@ -5,6 +5,7 @@ import json
 import math
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -352,3 +353,8 @@ def test_a_row_of_a_table_is_evidence_and_numbers_fall_into_bins(served):
     low, high = (float(end) for end in found["given"]["bill_length_mm"].strip("[()").split(", "))
     assert low <= float(row["bill_length_mm"]) < high
     assert served.ask(f"/networks/{network}/case", table=table.rsplit("/", 1)[1], number=10**6).status_code == 422
+
+
+def test_the_reference_lists_every_question():
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "studio.md").read_text("utf-8")
+    assert [each for each in ENDPOINTS if f"| `{each.method} {each.path}` | {each.summary} |" not in page] == []

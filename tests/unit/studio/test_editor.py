@@ -36,13 +36,18 @@ def drag(page, start, end):
 
 
 def until(page, document, holds):
-    while not holds(document):
+    for _ in range(1000):
+        if holds(document):
+            return
         page.wait_for_timeout(30)
+    raise AssertionError(document.version.draft.look)
 
 
 def test_a_box_is_dragged_its_place_saved_and_given_up_by_request(page, asia):
     x, y = middle(page, '[data-name="xray"] .name')
+    page.keyboard.down("Alt")  # nothing snaps
     drag(page, (x, y), (x + 150, y + 40))
+    page.keyboard.up("Alt")
     until(page, asia, lambda each: "xray" in each.version.draft.look)
     moved = middle(page, '[data-name="xray"] .name')
     assert moved == pytest.approx((x + 150, y + 40), abs=1.5)
@@ -108,3 +113,46 @@ def test_states_names_notes_and_colours_are_changed_in_the_card(page, asia):
     assert asia.version.draft.look["smoking"] == {"colour": "c", "note": "asked on arrival"}
     asia.save()
     assert BayesianNetwork.read(asia.file)["smoking"].states == ("daily", "no", "sometimes")
+
+
+def test_a_dragged_box_falls_in_line_with_another(page, asia):
+    x, _ = middle(page, '[data-name="xray"] .box')
+    other, _ = middle(page, '[data-name="smoke"] .box')
+    _, top = middle(page, '[data-name="xray"] .name')
+    drag(page, (x, top), (other + 4, top + 60))
+    until(page, asia, lambda each: "xray" in each.version.draft.look)
+    places = asia.version.draft.look
+    assert places["xray"]["at"][0] == places["smoke"]["at"][0]
+    assert page.locator(".guide").count() == 0  # shown while it is dragged
+
+
+def test_variables_are_grouped_folded_and_opened_again(page, asia):
+    page.click('[data-name="lung"] .name')
+    page.click("summary:has-text('Edit the variable')")
+    page.get_by_label("Group", exact=True).fill("Chest")
+    page.click("text=With parents and children")
+    until(page, asia, lambda each: each.version.draft.look.get("either") == {"group": "Chest"})
+    assert set(asia.version.draft.look) == {"lung", "smoke", "either"}
+    page.get_by_role("button", name="▾ Chest").click()
+    page.wait_for_selector(".node.group")
+    assert page.locator(".node").count() == 6
+    assert page.locator(".node.group .members").text_content() == "3 variables"
+    assert "folded" in page.url
+    page.reload()
+    page.wait_for_selector(".node.group")
+    page.focus(".node.group")
+    page.keyboard.press("Enter")
+    page.wait_for_selector('[data-name="lung"]')
+    assert page.locator(".node").count() == 8
+
+
+def test_a_variable_of_a_folded_group_is_found_and_shown_with_its_neighbours(page_of, asia):
+    asia.change({"change": "group", "variables": list(asia.net.names), "group": "All"})
+    page = page_of(f'#doc={asia.id}&folded=["All"]')
+    page.wait_for_selector(".node.group")
+    assert page.locator(".node").count() == 1
+    page.fill(".search input", "lung")
+    page.keyboard.press("Enter")
+    page.wait_for_selector('[data-name="lung"]')
+    shown = set(page.eval_on_selector_all(".node:not(.group)", "nodes => nodes.map(node => node.dataset.name)"))
+    assert shown == {"lung", *datasets.load_asia().markov_blanket("lung")}

@@ -10,8 +10,9 @@ import pytest
 
 from bayeskit import BayesianNetwork
 from bayeskit.datasets import load_asia
-from bayeskit.studio.documents import Documents, look_file
+from bayeskit.studio.documents import Documents
 from bayeskit.studio.journal import PREFIX
+from bayeskit.studio.look import look_file
 
 KILLS = 30
 SMOKE = {"change": "table", "variable": "smoke", "rows": [[0.25, 0.75]]}

@@ -94,6 +94,7 @@ def test_keys_undo_redo_and_save_also_from_the_card_and_the_title_is_marked(page
     page.press(".cpt input >> nth=0", "Enter")  # the focus stays in the card
     page.wait_for_function("() => document.title === '● asia.bif – bayeskit'")
     assert page.is_enabled('[aria-label="Undo"]')
+    page.wait_for_function(BAR, arg=["smoke", 0.9])  # else the next wait is over before the undo
     page.keyboard.press("Control+z")
     page.wait_for_function(BAR, arg=["smoke", 0.5])
     page.keyboard.press("Control+Shift+z")

@@ -26,7 +26,10 @@ export class ClassifierView {
   async start() {
     const host = h("div", { class: "inner" });
     put(this.stage, h("div", { class: "sheetroom" }, host));
-    this.schema = await answerIn(host, this.latest, "schema", (signal) => this.post("schema", {}, signal), (schema) => this.form(schema));
+    this.schema = await answerIn(host, this.latest, "schema", (signal) => this.post("schema", {}, signal), (schema) => {
+      this.schema = schema;
+      return this.form(schema);
+    });
     if (!this.schema) return;
     const n = this.schema.classes.length; // costs of another model do not fit
     if (!Array.isArray(this.loss) || this.loss.length !== n || !this.loss.every((costs) => Array.isArray(costs) && costs.length === n && costs.every(Number.isFinite))) this.loss = null;
@@ -43,7 +46,7 @@ export class ClassifierView {
     const fields = schema.columns.map((column) => this.field(column));
     const clear = h("button", { class: "small", onclick: () => this.load({}) }, t("clearCase"));
     return h("div", {}, h("h1", {}, schema.target ? `${schema.target}` : schema.model), note(`${schema.model} · ${schema.classes.join(" / ")}`),
-      h("div", { class: "sheet" }, h("h2", {}, t("case")), h("div", { class: "form-grid" }, fields), h("div", { class: "buttons" }, clear, this.rowLoader())));
+      h("div", { class: "sheet" }, h("h2", {}, t("case")), h("div", { class: schema.text ? "form-grid one-text" : "form-grid" }, fields), h("div", { class: "buttons" }, clear, this.rowLoader())));
   }
 
   field(column) {
@@ -59,6 +62,8 @@ export class ClassifierView {
     };
     if (column.numeric) {
       input = h("input", { type: "number", step: "any", placeholder: t("unknown"), oninput: () => take(input.value === "" || !Number.isFinite(Number(input.value)) ? null : Number(input.value)) });
+    } else if (column.kind === "text") {
+      input = h("textarea", { rows: 6, placeholder: t("typeText"), oninput: () => take(input.value === "" ? null : input.value) });
     } else {
       input = h("select", { onchange: () => take(input.value === "" ? null : column.values[Number(input.value)]) },
         h("option", { value: "" }, t("unknown")), column.values.map((value, k) => h("option", { value: String(k) }, String(value))));
@@ -72,7 +77,7 @@ export class ClassifierView {
   set(name) {
     const { column, input, label, hint } = this.inputs.get(name);
     const value = this.row[name] ?? null;
-    if (column.numeric) input.value = value === null ? "" : String(value);
+    if (column.numeric || column.kind === "text") input.value = value === null ? "" : String(value);
     else input.value = value === null ? "" : String(column.values.findIndex((each) => each === value || String(each) === String(value)));
     label.classList.toggle("filled", value !== null);
     this.hint(column, hint);
@@ -91,7 +96,7 @@ export class ClassifierView {
   }
 
   rowLoader() {
-    if (!this.tables.length) return null;
+    if (!this.tables.length || this.schema?.text) return null;
     const table = h("select", { "aria-label": t("ofTable") }, this.tables.map((each) => h("option", { value: each.id, selected: each.id === this.source }, each.name)));
     const place = h("input", { type: "number", min: 1, value: 1, class: "row-number", "aria-label": t("rowOf") });
     const load = async () => {
@@ -177,7 +182,7 @@ export class ClassifierView {
     steps.push({ label: t("sum"), from: 0, to: evidence.log_odds, kind: "total" });
     const low = Math.min(0, ...steps.map((step) => Math.min(step.from, step.to)));
     const span = Math.max(0, ...steps.map((step) => Math.max(step.from, step.to))) - low || 1;
-    put(this.parts.why, card(t("why"), note(t("whyHint", evidence.for, evidence.against)), h("ul", { class: "waterfall" }, steps.map((step) => {
+    put(this.parts.why, card(t("why"), note(t("whyHint", evidence.for, evidence.against)), found.marked.length > 0 && this.markedText(found.marked), h("ul", { class: "waterfall" }, steps.map((step) => {
       const piece = h("i", { class: step.kind });
       piece.style.left = `${(100 * (Math.min(step.from, step.to) - low)) / span}%`;
       piece.style.width = `max(2px,${(100 * Math.abs(step.to - step.from)) / span}%)`;
@@ -185,7 +190,19 @@ export class ClassifierView {
     }))));
   }
 
+  // The text with each word as strong as its weight.
+  markedText(pieces) {
+    const most = Math.max(...pieces.map((piece) => Math.abs(piece.weight)), 1e-9);
+    return h("p", { class: "marked-text" }, pieces.map((piece) => {
+      if (!piece.weight) return piece.text;
+      const word = h("mark", { class: piece.weight > 0 ? "plus" : "minus", title: number(piece.weight, 3) }, piece.text);
+      word.style.setProperty("--weight", `${Math.round((60 * Math.abs(piece.weight)) / most)}%`);
+      return word;
+    }));
+  }
+
   showQuestions(found) {
+    if (this.schema.text) return;
     if (found.questions === null) {
       put(this.parts.ask, card(t("ask"), note(t("calibrated"))));
       return;
@@ -196,7 +213,7 @@ export class ClassifierView {
   }
 
   showTurn() {
-    if (!Object.keys(this.row).length) {
+    if (!Object.keys(this.row).length || this.schema.text) {
       put(this.parts.turn);
       return;
     }

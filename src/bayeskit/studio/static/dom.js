@@ -33,6 +33,21 @@ export function put(host, ...children) {
   return host;
 }
 
+// What is put into a host takes over what is being typed in its fields, and the focus; fields are known by their labels.
+export function putTyping(host, ...children) {
+  const label = (field) => field.getAttribute("aria-label");
+  const fields = [...host.querySelectorAll("input, textarea")];
+  const typed = new Map(fields.filter((field) => field.value !== field.defaultValue).map((field) => [label(field), field.value]));
+  const { activeElement: active } = document;
+  const focused = host.contains(active) && fields.includes(active) ? label(active) : null;
+  put(host, ...children);
+  for (const field of host.querySelectorAll("input, textarea")) {
+    if (typed.has(label(field))) field.value = typed.get(label(field));
+    if (focused !== null && label(field) === focused) field.focus({ preventScroll: true });
+  }
+  return host;
+}
+
 // A probability as people read it: 12.3 %, and <0.1 % rather than 0.0 %.
 export function percent(p) {
   if (p > 0 && p < 0.0005) return "<0.1 %";

@@ -1,6 +1,7 @@
 // The drawing of a network: boxes with bars, arcs as thick as their influence; pan, zoom, and detail by zoom.
 
-import { s, percent } from "./dom.js";
+import { s, number, percent } from "./dom.js";
+import { arcShape, boxOf, densityPath, densityRows, short, snap, spreadOf } from "./strokes.js";
 import { t } from "./words.js";
 
 const FAR = 0.34; // below this scale boxes show their name only
@@ -17,7 +18,7 @@ export class Drawing {
     this.nodes = new Map();
     this.p = {};
     this.marks = { given: {}, do: {}, target: null, separated: new Set(), selected: null };
-    this.placed = geometry.nodes.some((node) => on.look?.[node.name]?.at);
+    this.placed = geometry.nodes.some((node) => this.put(node));
     this.place();
     this.layer = s("g", {});
     this.svg = s("svg", { class: "drawing", role: "group", "aria-label": on.label }, this.layer);
@@ -32,16 +33,25 @@ export class Drawing {
   place() {
     if (!this.placed) return;
     const { geometry } = this;
-    const fixed = geometry.nodes.filter((node) => this.on.look[node.name]?.at);
-    for (const node of fixed) [node.x, node.y] = this.on.look[node.name].at;
+    const fixed = geometry.nodes.filter((node) => this.put(node));
+    for (const node of fixed) [node.x, node.y] = this.put(node);
+    this.spread = spreadOf(fixed);
+    for (const node of fixed) [node.x, node.y] = [node.x * this.spread, node.y * this.spread];
     let x = Math.min(...fixed.map((node) => node.x - node.width / 2));
     const y = Math.max(...fixed.map((node) => node.y + node.height / 2)) + 40;
     for (const node of geometry.nodes) {
-      if (this.on.look[node.name]?.at) continue;
+      if (this.put(node)) continue;
       [node.x, node.y] = [x + node.width / 2, y + node.height / 2];
       x += node.width + 30;
     }
     this.bounds();
+  }
+
+  // Where the user put a box; a folded group stands in the middle of its members.
+  put(node) {
+    const places = (node.members || [node.name]).map((name) => this.on.look?.[name]?.at);
+    if (!places.every(Boolean)) return null;
+    return [0, 1].map((axis) => places.reduce((sum, place) => sum + place[axis], 0) / places.length);
   }
 
   // The room that the boxes take: the drawing may begin left of or above zero once boxes were moved.
@@ -52,20 +62,8 @@ export class Drawing {
     Object.assign(this.geometry, { left: low[0], top: low[1], width: high[0] - low[0], height: high[1] - low[1] });
   }
 
-  // An arc: as it was laid out, or straight from box to box where boxes were moved.
   shape(arc) {
-    const weight = 0.7 + 3.1 * arc.influence;
-    const [from, to] = [this.byName.get(arc.from), this.byName.get(arc.to)];
-    if (!this.placed) return { weight, line: path(arc.points, 4 + weight), head: tip(arc.points, weight) };
-    const [start, end] = [edge(from, to), edge(to, from)];
-    const long = Math.hypot(end[0] - start[0], end[1] - start[1]) || 1;
-    const [ux, uy] = [(end[0] - start[0]) / long, (end[1] - start[1]) / long];
-    const [back, half] = [5 + weight, 2.6 + weight * 0.75];
-    const [bx, by] = [end[0] - ux * back, end[1] - uy * back];
-    return {
-      weight, line: `M${start.join(" ")}L${bx} ${by}`,
-      head: `M${end.join(" ")}L${bx - uy * half} ${by + ux * half}L${bx + uy * half} ${by - ux * half}z`,
-    };
+    return arcShape(arc, this.byName.get(arc.from), this.byName.get(arc.to), this.placed);
   }
 
   draw() {
@@ -73,9 +71,10 @@ export class Drawing {
     const arcs = s("g", { class: "arcs" });
     this.arcs = this.geometry.arcs.map((arc) => {
       const { weight, line, head } = this.shape(arc);
-      const group = s("g", { class: arc.influence < 0.01 ? "arc none" : "arc", "data-arc": JSON.stringify([arc.from, arc.to]) }, s("title", {}, `${arc.from} → ${arc.to}`));
+      const sign = arc.up && arc.down ? "↔" : arc.up ? "←" : "→";
+      const group = s("g", { class: arc.influence < 0.01 ? "arc none" : "arc", "data-arc": JSON.stringify(arc.up ? [arc.to, arc.from] : [arc.from, arc.to]) }, s("title", {}, `${arc.from} ${sign} ${arc.to}${arc.n > 1 ? ` (${arc.n})` : ""}`));
       const parts = { line: s("path", { d: line, "stroke-width": weight.toFixed(2) }), head: s("path", { class: "tip", d: head }) };
-      if (this.on.selectArc) parts.hit = s("path", { class: "arc-hit", d: line });
+      if (this.on.selectArc && !this.byName.get(arc.from).members && !this.byName.get(arc.to).members) parts.hit = s("path", { class: "arc-hit", d: line });
       group.append(...Object.values(parts));
       arcs.append(group);
       return { ...arc, group, parts };
@@ -92,25 +91,8 @@ export class Drawing {
   }
 
   box(node) {
-    const { pad, font } = this.geometry.measures;
-    const group = s("g", {
-      class: "node",
-      transform: `translate(${node.x - node.width / 2} ${node.y - node.height / 2})`,
-      role: "group",
-      tabindex: "-1",
-      "aria-label": node.name,
-      "data-name": node.name,
-    });
-    const { note, colour } = this.on.look?.[node.name] || {};
-    group.append(
-      s("title", {}, note ? `${node.name}\n${note}` : node.name),
-      s("rect", { class: "box", width: node.width, height: node.height, rx: 7 }),
-      ...(colour ? [s("path", { class: `colour hue-${colour}`, d: `M0 7a7 7 0 0 1 7-7H${node.width - 7}a7 7 0 0 1 7 7z` })] : []),
-      ...(note ? [s("circle", { class: "has-note", cx: node.width - 9, cy: 11, r: 3.5 })] : []),
-      s("text", { class: "name", x: node.width / 2, y: pad + font - 2.5 }, node.name),
-      s("text", { class: "far-name", x: node.width / 2, y: node.height / 2 }, short(node.name, node.width)),
-    );
-    if (this.on.connect) group.append(s("circle", { class: "port", cx: node.width / 2, cy: node.height, r: 6 }, s("title", {}, t("portHint"))));
+    const group = boxOf(node, this.geometry.measures, this.on.look?.[node.name], Boolean(this.on.connect));
+    group.setAttribute("transform", `translate(${node.x - node.width / 2} ${node.y - node.height / 2})`);
     return { node, group, rows: null };
   }
 
@@ -134,15 +116,36 @@ export class Drawing {
     for (const name of this.nodes.keys()) this.moved(name);
   }
 
+  // The places that a move of a box changes: its own, or those of all boxes where none was moved before. The members of
+  // a folded group move with it; those that had no place yet stand around it.
   places(name) {
-    const all = Object.fromEntries([...this.nodes.values()].map(({ node }) => [node.name, [node.x, node.y]]));
-    return this.on.look && Object.values(this.on.look).some((each) => each.at) ? { [name]: all[name] } : all;
+    const { node: moved } = this.nodes.get(name);
+    const look = this.on.look || {};
+    const all = this.spread > 1 || !Object.values(look).some((each) => each.at);
+    const places = {};
+    for (const { node } of all ? this.nodes.values() : [{ node: moved }]) {
+      if (!node.members) places[node.name] = [node.x, node.y];
+      const from = node.members && this.put(node);
+      node.members?.forEach((member, k) => {
+        const wide = Math.ceil(Math.sqrt(node.members.length));
+        const [dx, dy] = from ? [look[member].at[0] - from[0], look[member].at[1] - from[1]] : [((k % wide) - (wide - 1) / 2) * 190, (Math.floor(k / wide) - (wide - 1) / 2) * 130];
+        places[member] = [node.x + dx, node.y + dy];
+      });
+    }
+    return places;
   }
 
   // The lines of a box: made when it is first seen near enough.
   fill(entry) {
     if (entry.rows) return;
     const { node } = entry;
+    if (node.members || node.real) {
+      entry.rows = [];
+      if (node.real) entry.density = densityRows(node, this.geometry.measures);
+      if (node.real) entry.group.append(entry.density.rows);
+      this.show(entry);
+      return;
+    }
     const { pad, font, row, percent: room } = this.geometry.measures;
     const start = pad + node.label;
     const width = node.width - pad - room - start - 5; // 100.0 % in bold must not touch its bar
@@ -175,8 +178,9 @@ export class Drawing {
   }
 
   // New numbers and marks: bars move to them.
-  update(p, marks) {
+  update(p, marks, real) {
     this.p = p || this.p;
+    this.real = real || this.real || {};
     this.marks = { ...this.marks, ...marks };
     for (const entry of this.nodes.values()) this.show(entry);
     for (const arc of this.arcs) {
@@ -191,15 +195,18 @@ export class Drawing {
     const { node, group, rows } = entry;
     const { given, do: actions, target, separated, selected } = this.marks;
     const kind = ["node"];
-    if (node.name in given) kind.push("given");
-    if (node.name in actions) kind.push("done");
-    if (node.name === target) kind.push("target");
-    if (separated.has(node.name)) kind.push("separated");
+    const names = node.members || [node.name];
+    if (node.members) kind.push("group");
+    if (names.some((name) => name in given)) kind.push("given");
+    if (names.some((name) => name in actions)) kind.push("done");
+    if (names.includes(target)) kind.push("target");
+    if (names.every((name) => separated.has(name))) kind.push("separated");
     if (node.name === selected) kind.push("selected");
     if (entry === this.begun) kind.push("begun");
     const p = this.p[node.name];
-    if (!p) kind.push("blank");
+    if (!p && !node.members && !this.real?.[node.name]) kind.push("blank");
     if (group.className.baseVal !== kind.join(" ")) group.setAttribute("class", kind.join(" "));
+    if (node.real && rows) this.showDensity(entry);
     if (!p || !rows) return;
     const chosen = chosenStates(given[node.name] ?? actions[node.name]);
     for (const row of rows) {
@@ -211,6 +218,16 @@ export class Drawing {
     }
     const best = p.indexOf(Math.max(...p));
     group.setAttribute("aria-label", `${node.name}: ${node.states[best]} ${percent(p[best])}`);
+  }
+
+  showDensity({ node, group, density }) {
+    const found = this.real[node.name];
+    if (!found) return;
+    const top = Math.max(...found.density, ...found.before.density, 0);
+    density.before.setAttribute("d", found.moved ? densityPath(found.before, density.room, found.range, top) : "");
+    density.now.setAttribute("d", densityPath(found, density.room, found.range, top));
+    density.text.textContent = found.sd > 0 ? `${number(found.mean, 4)} ± ${number(found.sd, 3)}` : `= ${number(found.mean, 6)}`;
+    group.setAttribute("aria-label", `${node.name}: ${density.text.textContent}`);
   }
 
   // Where we look: x, y is the point of the drawing at the middle of the window.
@@ -313,7 +330,8 @@ export class Drawing {
       }
       if (drag.box) {
         this.fix();
-        [drag.box.node.x, drag.box.node.y] = [drag.from[0] + dx / drag.view.k, drag.from[1] + dy / drag.view.k];
+        const wanted = [drag.from[0] + dx / drag.view.k, drag.from[1] + dy / drag.view.k];
+        [drag.box.node.x, drag.box.node.y] = event.altKey ? wanted : this.snapped(drag.box, wanted);
         this.moved(drag.box.node.name);
         return;
       }
@@ -322,6 +340,7 @@ export class Drawing {
     const end = (event) => touches.delete(event.pointerId);
     this.svg.addEventListener("pointerup", (event) => {
       end(event);
+      this.guides?.remove();
       if (!drag?.moved || !drag.box) return;
       if (drag.arc) {
         drag.arc.remove();
@@ -337,10 +356,11 @@ export class Drawing {
       if (moved) return;
       const node = event.target.closest(".node");
       const arc = event.target.closest(".arc");
-      if (arc && this.on.selectArc) return this.on.selectArc(JSON.parse(arc.dataset.arc));
+      if (arc && event.target.closest(".arc-hit")) return this.on.selectArc(JSON.parse(arc.dataset.arc));
       if (!node) return this.on.select(null);
       const row = event.target.closest(".state-row");
       this.focus(row || node);
+      if (this.opened(node)) return undefined;
       if (row) this.on.state(node.dataset.name, row.dataset.state);
       else this.on.select(node.dataset.name, "click");
       return undefined;
@@ -349,10 +369,18 @@ export class Drawing {
       const node = event.target.closest(".node");
       if (!node) return;
       event.preventDefault();
+      if (this.byName.get(node.dataset.name).members) return;
       this.on.select(node.dataset.name, "menu", event.target.closest(".state-row")?.dataset.state);
     });
     this.svg.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.look({})).observe(this.host);
+  }
+
+  // A folded group opens.
+  opened(element) {
+    const { members, group } = this.byName.get(element.dataset.name);
+    if (members) this.on.unfold(group);
+    return Boolean(members);
   }
 
   // The point of the drawing below the pointer, and the box there.
@@ -367,6 +395,15 @@ export class Drawing {
     return [...this.nodes.values()].find((entry) => entry !== except && Math.abs(entry.node.x - x) <= entry.node.width / 2 && Math.abs(entry.node.y - y) <= entry.node.height / 2);
   }
 
+  // A box that is dragged; guides show with which others it stands in line.
+  snapped(entry, wanted) {
+    const { place, guides } = snap([...this.nodes.values()].filter((each) => each !== entry).map((each) => each.node), wanted, this.view.k);
+    this.guides?.remove();
+    this.guides = s("path", { class: "guide", d: guides });
+    this.layer.append(this.guides);
+    return place;
+  }
+
   aim(entry) {
     this.svg.querySelector(".node.aimed")?.classList.remove("aimed");
     entry?.group.classList.add("aimed");
@@ -378,8 +415,7 @@ export class Drawing {
     if (event.altKey && moves[event.key] && this.on.move) {
       this.fix();
       const far = event.shiftKey ? 2 : 20;
-      entry.node.x += moves[event.key][0] * far;
-      entry.node.y += moves[event.key][1] * far;
+      ["x", "y"].forEach((axis, k) => { entry.node[axis] += moves[event.key][k] * far; });
       this.moved(entry.node.name);
       clearTimeout(this.moving);
       this.moving = setTimeout(() => this.on.move(this.places(entry.node.name)), 400);
@@ -403,6 +439,10 @@ export class Drawing {
     const group = event.target.closest(".node");
     if (!group) return;
     const entry = this.nodes.get(group.dataset.name);
+    if ((event.key === "Enter" || event.key === " ") && this.opened(group)) {
+      event.preventDefault();
+      return;
+    }
     if (!row && this.edit(event, entry)) return;
     const moves = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
     if (row) {
@@ -421,7 +461,8 @@ export class Drawing {
     } else if (event.key === "Enter") {
       this.look({ k: Math.max(this.view.k, FAR + 0.1) });
       this.fill(entry);
-      this.focus(entry.rows[0].line);
+      if (!entry.rows.length) this.on.select(entry.node.name, "menu");
+      else this.focus(entry.rows[0].line);
     } else if (event.key === " " || event.key === "ContextMenu") {
       this.on.select(entry.node.name, event.key === " " ? "click" : "menu");
     } else if (event.key === "+" || event.key === "=") this.zoom(STEP);
@@ -456,33 +497,4 @@ export function chosenStates(value) {
   if (typeof value === "string") return new Set([value]);
   if (Array.isArray(value)) return new Set(value);
   return new Set();
-}
-
-function path(points, back) {
-  const [first, ...rest] = points;
-  const last = rest.length - 1;
-  const numbers = rest.map(([x, y], k) => (k === last ? `${x} ${(y - back).toFixed(1)}` : `${x} ${y}`));
-  let d = `M${first[0]} ${first[1]}`;
-  for (let k = 0; k < numbers.length; k += 3) d += `C${numbers.slice(k, k + 3).join(" ")}`;
-  return d;
-}
-
-function tip(points, weight) {
-  const [x, y] = points[points.length - 1];
-  const half = 2.6 + weight * 0.75;
-  return `M${x} ${y}l${-half} ${-(5 + weight)}h${2 * half}z`;
-}
-
-// Where the line from the middle of a box to that of another leaves it.
-function edge(box, other) {
-  const [dx, dy] = [other.x - box.x, other.y - box.y];
-  const share = Math.min(1, Math.min(Math.abs(dx) > 0 ? box.width / 2 / Math.abs(dx) : Infinity, Math.abs(dy) > 0 ? box.height / 2 / Math.abs(dy) : Infinity));
-  return [Number((box.x + dx * share).toFixed(1)), Number((box.y + dy * share).toFixed(1))];
-}
-
-function short(text, width, size = 12) {
-  const most = Math.max(3, Math.floor(width / (size * 0.56)));
-  const wide = [...text].reduce((sum, sign) => sum + (sign > "\u2e80" ? 1.8 : 1), 0);
-  if (wide <= most) return text;
-  return `${[...text].slice(0, Math.max(1, Math.floor((most - 1) * ([...text].length / wide)))).join("")}…`;
 }

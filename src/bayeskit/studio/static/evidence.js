@@ -34,8 +34,10 @@ export class Evidence {
   keep(nodes) {
     for (const key of ["given", "do"]) {
       for (const [name, value] of Object.entries(this[key])) {
+        const node = nodes.get(name);
         const states = statesOf(value, key === "do");
-        if (!nodes.has(name) || !states?.every((state) => nodes.get(name).states.includes(state))) delete this[key][name];
+        const fits = node?.real ? isReading(value, key === "do") : states?.every((state) => node?.states.includes(state));
+        if (!node || !fits) delete this[key][name];
       }
     }
     if (this.target && !nodes.has(this.target)) this.target = null;
@@ -74,20 +76,27 @@ export class Evidence {
   kindOf(name) {
     if (name in this.do) return "do";
     const value = this.given[name];
-    if (value === undefined || typeof value === "string") return "is";
+    if (value === undefined || typeof value === "string" || typeof value === "number") return "is";
     return Array.isArray(value) ? "set" : "soft";
   }
 
   // One chip for each piece: [variable, text].
   chips() {
     const said = Object.entries(this.given).map(([name, value]) => {
-      if (typeof value === "string") return [name, `${name} = ${value}`];
+      if (typeof value === "string" || typeof value === "number") return [name, `${name} = ${value}`];
+      if (value.mean !== undefined) return [name, `${name} ≈ ${value.mean} ± ${value.sd}`];
       if (Array.isArray(value)) return [name, `${name} ∈ {${value.join(", ")}}`];
       const weights = Object.entries(value.likelihood || value.marginal);
       return [name, `${name} ~ ${weights.map(([state, weight]) => `${state} ${weight}`).join(", ")}`];
     });
     return [...said, ...Object.entries(this.do).map(([name, value]) => [name, `do(${name} = ${value})`])];
   }
+}
+
+// A number of a real variable, or one that was read with an error.
+function isReading(value, action) {
+  if (Number.isFinite(value)) return true;
+  return !action && Boolean(value) && Number.isFinite(value.mean) && Number.isFinite(value.sd) && value.sd > 0;
 }
 
 // The states that a piece of evidence names; null where it is nothing that the API takes.

@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { askUser, note, problem } from "./cards.js";
 import { Editing } from "./editing.js";
 import { Evidence } from "./evidence.js";
+import { Groups } from "./groups.js";
 import { NetworkView } from "./network_view.js";
 import { Scenarios } from "./scenarios.js";
 import { ClassifierView } from "./classifier_view.js";
@@ -164,8 +165,8 @@ class Studio {
     this.view = new NetworkView({
       stage: this.stage, panel: this.panel, name: current.name, evidence, editing,
       post: (question, body, signal) => api.post(`/networks/${current.id}/${question}`, body, signal),
-      remember: () => { const next = new URLSearchParams(); evidence.write(next); this.view.scenarios?.write(next); this.write(next); },
-      pins: Scenarios.read(params), tables: () => this.documents.filter((each) => each.kind === "table"),
+      remember: () => { const next = new URLSearchParams(); evidence.write(next); this.view.scenarios?.write(next); this.view.groups?.write(next); this.write(next); },
+      pins: Scenarios.read(params), folds: Groups.read(params), tables: () => this.documents.filter((each) => each.kind === "table"),
       onPanel: () => root.classList.add("drawer"),
     });
     await this.view.start().catch(() => {});

@@ -7,8 +7,10 @@ import { Drawing } from "./drawing.js";
 import { bothChanged } from "./conflicts.js";
 import { VariableCard } from "./variable_card.js";
 import { Cases } from "./cases.js";
+import { Groups } from "./groups.js";
 import { Scenarios } from "./scenarios.js";
-import { savePage, savePng, saveSvg } from "./share.js";
+import { densityPlot } from "./real_card.js";
+import { savePage, savePng, saveReport, saveSvg } from "./share.js";
 import { t } from "./words.js";
 
 const PATIENCE = 200;
@@ -16,14 +18,16 @@ let serial = 0; // a notebook may show several views
 
 export class NetworkView {
   // `post(question, body, signal)` asks the library; `remember()` writes the address; `editing` may be null (a notebook).
-  constructor({ stage, panel, name, evidence, post, remember, editing = null, onPanel = () => {}, pins = [], tables = () => [] }) {
+  constructor({ stage, panel, name, evidence, post, remember, editing = null, onPanel = () => {}, pins = [], tables = () => [], folds = {} }) {
     Object.assign(this, { stage, panel, name, evidence, post, remember, editing, onPanel });
     this.editable = editing !== null;
     this.latest = new Latest();
     this.p = {};
+    this.reals = {};
     this.nodes = new Map();
     this.separated = new Set();
     this.variable = new VariableCard(this);
+    this.groups = new Groups(this, folds);
     this.scenarios = new Scenarios(this, pins);
     this.cases = new Cases(this, tables);
     this.frame();
@@ -39,11 +43,13 @@ export class NetworkView {
     put(this.stage, h("h1", { class: "hidden" }, this.name), this.canvas, h("div", { class: "tools" }, h("div", { class: "search" }, icon("search"), this.search, this.names),
       this.editing && this.editing.toolbar(this), h("div", { class: "zoom" }, button("minus", "zoomOut", () => this.drawing?.zoom(0.8)), button("plus", "zoomIn", () => this.drawing?.zoom(1.25)), button("fit", "fit", () => this.drawing?.fit()))), this.busy);
     this.parts = { evidence: h("div", {}), conflict: h("div", {}), target: h("div", {}), questions: h("div", {}), tornado: h("div", {}), moved: h("div", {}), mpe: h("div", {}), edit: h("div", {}), share: h("div", {}), wrong: h("div", {}) };
-    put(this.panel, this.parts.wrong, this.parts.evidence, this.scenarios.host, this.variable.host, this.parts.target, this.parts.moved, this.parts.mpe, this.cases.host, this.parts.edit, this.parts.share);
+    put(this.panel, this.parts.wrong, this.parts.evidence, this.scenarios.host, this.variable.host, this.parts.target, this.parts.moved, this.parts.mpe, this.cases.host, this.groups.host, this.parts.edit, this.parts.share);
   }
 
   async start() {
     this.post("posterior", {}).catch(() => {}); // compiled while the drawing is laid out
+    const asked = [this.evidence.target, ...Object.keys(this.evidence.given), ...Object.keys(this.evidence.do)].filter(Boolean);
+    if (!this.groups.near.length && !this.groups.folded) this.groups.near = asked; // of a folded network, what is near that
     await this.layOut();
     await this.ask();
     this.scenarios.start();
@@ -55,15 +61,20 @@ export class NetworkView {
   async layOut() {
     const stop = this.wait(t("layingOut", this.name), "geometry");
     try {
-      const geometry = await this.latest.ask("geometry", (signal) => this.post("geometry", {}, signal));
-      this.nodes = new Map(geometry.nodes.map((node) => [node.name, node]));
+      const geometry = await this.latest.ask("geometry", (signal) => this.post("geometry", this.groups.body(), signal));
+      const shown = geometry.nodes.filter((node) => !node.members);
+      this.nodes = new Map([...shown, ...geometry.hidden].map((node) => [node.name, node]));
+      this.real = [...this.nodes.values()].some((node) => node.real);
+      this.targets = null;
+      this.groups.take(geometry);
       this.evidence.keep(this.nodes);
-      put(this.names, geometry.nodes.map((node) => h("option", { value: node.name })));
+      put(this.names, [...this.nodes.keys()].map((name) => h("option", { value: name })));
       put(this.canvas);
       this.drawing = new Drawing(this.canvas, geometry, {
         label: t("drawing"),
         state: (name, state) => { this.evidence.toggle(name, state); this.ask(); },
         select: (name, how) => this.select(name, how),
+        unfold: (group) => this.groups.fold(group, false),
         ...this.editor(),
       });
     } catch (error) {
@@ -129,7 +140,8 @@ export class NetworkView {
       this.p = found.p;
       this.separated = new Set(found.separated);
       this.log = found.log_evidence;
-      this.drawing?.update(this.p, this.marks());
+      this.reals = found.real || {};
+      this.drawing?.update(this.p, this.marks(), this.reals);
       this.showEvidence();
       this.variable.show();
       this.showMoved(found.moved);
@@ -150,7 +162,7 @@ export class NetworkView {
     this.showConflict();
     this.showTarget();
     this.showExplanation();
-    this.showEditing();
+    if (!this.parts.edit.hasChildNodes()) this.showEditing();
   }
 
   select(name, how = "click") {
@@ -164,9 +176,10 @@ export class NetworkView {
     if (name) this.variable.host.scrollIntoView({ block: "nearest" });
   }
 
-  setTarget(name) {
+  async setTarget(name) {
     this.evidence.target = name;
-    this.ask();
+    if (name) await this.groups.reveal(name);
+    await this.ask();
   }
 
   find() {
@@ -176,8 +189,28 @@ export class NetworkView {
     if (name && !found) this.search.reportValidity();
     if (!name || !found) return;
     this.search.value = found;
-    this.drawing.goTo(found);
-    this.select(found);
+    if (found !== this.variable.name || !this.drawing.nodes.has(found)) this.goTo(found, true);
+  }
+
+  // A variable is brought to the middle; one of a folded group is shown with its neighbours.
+  async goTo(name, focus = false) {
+    await this.groups.reveal(name);
+    this.drawing.goTo(name, focus);
+    this.select(name);
+  }
+
+  // Groups were folded or unfolded: the drawing is made again, what is known stays.
+  async rearrange() {
+    this.remember();
+    const { p, marks, real } = this.drawing;
+    try {
+      await this.layOut();
+    } catch (error) {
+      if (isStopped(error)) return; // a newer one is under way
+      throw error;
+    }
+    this.drawing.update(p, marks, real);
+    if (this.variable.name) this.drawing.update(null, this.marks());
   }
 
   showEvidence() {
@@ -185,7 +218,7 @@ export class NetworkView {
     const body = chips.length
       ? [
           h("ul", { class: "chips" }, chips.map(([name, text]) => h("li", {}, h("button", { class: "chip", "aria-label": t("removeEvidence", text), onclick: () => { this.evidence.remove(name); this.ask(); } }, h("span", {}, text), icon("close"))))),
-          this.log !== null && this.log !== undefined && h("p", { class: "fact" }, h("span", {}, t("pEvidence")), h("b", {}, number(Math.exp(this.log), 4))),
+          this.log !== null && this.log !== undefined && h("p", { class: "fact" }, h("span", {}, t(this.real && Object.keys(this.evidence.given).some((name) => this.nodes.get(name)?.real) ? "densityEvidence" : "pEvidence")), h("b", {}, number(Math.exp(this.log), 4))),
           this.parts.conflict,
           h("div", { class: "buttons" }, h("button", { class: "small", onclick: () => { this.evidence.clear(); this.ask(); } }, t("clear")), this.pinButton()),
         ]
@@ -198,7 +231,7 @@ export class NetworkView {
   }
 
   showConflict() {
-    if (Object.keys(this.evidence.given).length < 2) {
+    if (this.real || Object.keys(this.evidence.given).length < 2) {
       put(this.parts.conflict);
       return;
     }
@@ -211,18 +244,21 @@ export class NetworkView {
 
   showTarget() {
     const { target } = this.evidence;
-    const choose = h("select", { "aria-label": t("chooseTarget"), onchange: (event) => this.setTarget(event.target.value || null) },
-      h("option", { value: "" }, t("none")), [...this.nodes.keys()].map((name) => h("option", { value: name, selected: name === target }, name)));
-    const parts = [choose];
+    // Made once for a network: a thousand options take longer than the answer.
+    this.targets ??= h("select", { "aria-label": t("chooseTarget"), onchange: (event) => this.setTarget(event.target.value || null) },
+      h("option", { value: "" }, t("none")), [...this.nodes.keys()].map((name) => h("option", { value: name }, name)));
+    this.targets.value = target || "";
+    const parts = [this.targets];
     if (!target) parts.push(note(t("chooseTarget")));
     else {
-      const { states } = this.nodes.get(target);
+      const { states, real } = this.nodes.get(target);
+      if (real && this.reals[target]) parts.push(densityPlot(this.reals[target]));
       parts.push(h("div", { class: "states" }, states.map((state, k) => h("div", { class: "state-line" }, h("span", { class: "label" }, state), bar(this.p[target]?.[k] || 0), h("span", { class: "value" }, percent(this.p[target]?.[k] || 0))))));
       const known = target in this.evidence.given || target in this.evidence.do;
-      if (!known) parts.push(h("h3", {}, t("next")), note(t("nextWhy", target)), this.parts.questions, h("h3", {}, t("tornado")), this.parts.tornado);
+      if (!known && !this.real) parts.push(h("h3", {}, t("next")), note(t("nextWhy", target)), this.parts.questions, h("h3", {}, t("tornado")), this.parts.tornado);
     }
     put(this.parts.target, card(t("target"), parts));
-    if (!target || target in this.evidence.given || target in this.evidence.do) return;
+    if (!target || this.real || target in this.evidence.given || target in this.evidence.do) return;
     answerIn(this.parts.questions, this.latest, "questions", (signal) => this.post("questions", { target, ...this.case }, signal), (found) => this.questionList(found.questions));
     if (this.nodes.size <= 60) this.showTornado();
     else put(this.parts.tornado, h("button", { class: "small", onclick: () => this.showTornado() }, t("showTornado")));
@@ -232,7 +268,7 @@ export class NetworkView {
     if (!questions.length) return note(t("nothingToAsk"));
     const most = questions[0].information;
     const sorted = [...questions].sort((a, b) => b.information - a.information).slice(0, 6);
-    return h("ol", { class: "ranked" }, sorted.map((each) => h("li", {}, h("button", { class: "link", onclick: () => { this.drawing.goTo(each.variable, false); this.select(each.variable); } }, each.variable),
+    return h("ol", { class: "ranked" }, sorted.map((each) => h("li", {}, h("button", { class: "link", onclick: () => this.goTo(each.variable) }, each.variable),
       bar(each.information / Math.max(most, sorted[0].information)), h("span", { class: "value" }, number(each.information / Math.LN2, 3)))));
   }
 
@@ -268,7 +304,7 @@ export class NetworkView {
       let k = 0;
       p.forEach((value, place) => { if (Math.abs(value - each.before[place]) > Math.abs(p[k] - each.before[k])) k = place; });
       const { states } = this.nodes.get(each.variable);
-      return h("li", {}, h("button", { class: "link", onclick: () => { this.drawing.goTo(each.variable, false); this.select(each.variable); } }, each.variable),
+      return h("li", {}, h("button", { class: "link", onclick: () => this.goTo(each.variable) }, each.variable),
         h("span", { class: "change" }, `${states[k]}  ${percent(each.before[k])} → ${percent(p[k])}`), bar(each.distance));
     }))));
   }
@@ -283,7 +319,7 @@ export class NetworkView {
     answerIn(host, this.latest, "mpe", (signal) => this.post("explanation", this.case, signal), (found) => {
       const entries = Object.entries(found.states).filter(([name]) => !(name in this.evidence.given) && !(name in this.evidence.do));
       const shown = entries.slice(0, 12);
-      return h("div", {}, note(t("mpeP", number(found.probability, 3))), h("dl", { class: "pairs" }, shown.map(([name, state]) => [h("dt", {}, name), h("dd", {}, state)])),
+      return h("div", {}, found.probability !== null && note(t("mpeP", number(found.probability, 3))), h("dl", { class: "pairs" }, shown.map(([name, state]) => [h("dt", {}, name), h("dd", {}, typeof state === "number" ? number(state, 5) : state)])),
         entries.length > shown.length && note(t("others", entries.length - shown.length)));
     });
   }
@@ -325,7 +361,7 @@ export class NetworkView {
   showShare() {
     const said = h("div", {});
     const button = (word, act) => h("button", { class: "small", onclick: () => act(this).then(() => put(said), (error) => put(said, problem(error))) }, t(word));
-    put(this.parts.share, card(t("share"), h("div", { class: "buttons" }, button("asSvg", saveSvg), button("asPng", savePng), button("asPage", savePage)), note(t("shareHint")), said));
+    put(this.parts.share, card(t("share"), h("div", { class: "buttons" }, button("asSvg", saveSvg), button("asPng", savePng), button("asPage", savePage), button("report", saveReport)), note(t("shareHint")), said));
   }
 
   async save() {

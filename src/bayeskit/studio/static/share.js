@@ -116,3 +116,10 @@ export async function savePage(view) {
 <script>(${answerClicks})(${JSON.stringify(data).replace(/</g, "\\u003c")});</script></body></html>`;
   save(`${stem(view.name)}.html`, new Blob([html], { type: "text/html" }));
 }
+
+// The report of the library about the network as it is now, with what is known and the target.
+export async function saveReport(view) {
+  const { target } = view.evidence;
+  const { html } = await view.post("report", { ...view.case, ...(target ? { target } : {}) });
+  save(`${stem(view.name)}-report.html`, new Blob([html], { type: "text/html" }));
+}

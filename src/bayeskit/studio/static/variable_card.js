@@ -1,13 +1,16 @@
 // One variable: its states, what is known of it, why it is grey, and its table.
 
-import { h, put, percent, bar, number } from "./dom.js";
+import { h, put, putTyping, percent, bar, number } from "./dom.js";
 import { card, note, answerIn, problem } from "./cards.js";
 import { t } from "./words.js";
 import { chosenStates } from "./drawing.js";
+import { densityPlot, realEvidence } from "./real_card.js";
 import { keepSum, variableEditor } from "./variable_editor.js";
 
 const MODES = ["is", "set", "soft", "do"];
 const NAMES = { is: "observe", set: "oneOf", soft: "likelihood", do: "doIt" };
+const REAL_MODES = ["is", "soft", "do"];
+const REAL_HINTS = { is: "realHint", soft: "readingHint", do: "doHint" };
 const HINTS = { is: "observeHint", set: "oneOfHint", soft: "likelihoodHint", do: "doHint" };
 
 export class VariableCard {
@@ -33,7 +36,7 @@ export class VariableCard {
       return;
     }
     const p = view.p[name] || [];
-    const modes = h("div", { class: "segments", role: "group", "aria-label": t("evidence") }, MODES.map((mode) =>
+    const modes = h("div", { class: "segments", role: "group", "aria-label": t("evidence") }, (view.nodes.get(name).real ? REAL_MODES : MODES).map((mode) =>
       h("button", { "aria-pressed": String(this.mode === mode), onclick: () => this.change(mode) }, t(NAMES[mode]))));
     const target = view.evidence.target === name
       ? h("button", { class: "small", "aria-pressed": "true", onclick: () => view.setTarget(null) }, t("isTarget"))
@@ -41,7 +44,9 @@ export class VariableCard {
     this.reason = h("div", {});
     this.table = h("div", { class: "table-host" });
     const open = h("details", { open: this.tableOpen, ontoggle: (event) => this.openTable(event.target.open) }, h("summary", {}, t("cpt")), this.table);
-    put(this.host, card(name, modes, note(t(HINTS[this.mode])), this.states(p), h("div", { class: "buttons" }, target,
+    const fill = this.shown === name ? putTyping : put; // the card is made anew with each answer
+    this.shown = name;
+    fill(this.host, card(name, modes, note(t((view.nodes.get(name).real ? REAL_HINTS : HINTS)[this.mode])), this.states(p), h("div", { class: "buttons" }, target,
       view.editable && h("button", { class: "small danger", onclick: () => view.change({ change: "remove-variable", variable: name }) }, t("remove"))), this.reason, open,
       view.editable && variableEditor(view, name, this)));
     this.showReason();
@@ -52,6 +57,11 @@ export class VariableCard {
     this.mode = mode;
     if (mode === "is" || mode === "do") {
       const { evidence } = this.view;
+      const number = evidence.given[this.name] ?? evidence.do[this.name];
+      if (typeof number === "number") {
+        evidence.set(this.name, mode, number);
+        this.view.ask();
+      }
       const [state] = chosenStates(evidence.given[this.name] ?? evidence.do[this.name]);
       if (state !== undefined) {
         evidence.set(this.name, mode, state);
@@ -64,7 +74,8 @@ export class VariableCard {
 
   states(p) {
     const { view, name, mode } = this;
-    const { states } = view.nodes.get(name);
+    const { states, real } = view.nodes.get(name);
+    if (real) return h("div", {}, view.reals[name] && densityPlot(view.reals[name]), realEvidence(view, name, mode));
     const known = view.evidence.given[name] ?? view.evidence.do[name];
     const chosen = chosenStates(known);
     if (mode === "soft") return this.likelihood(states, known);
@@ -107,7 +118,7 @@ export class VariableCard {
     const { view, name } = this;
     const { target } = view.evidence;
     if (!target || target === name || name in view.evidence.given || name in view.evidence.do) return;
-    const known = Object.entries(view.evidence.given).filter(([, value]) => typeof value === "string").map(([each]) => each);
+    const known = Object.entries(view.evidence.given).filter(([, value]) => typeof value !== "object").map(([each]) => each);
     if (view.separated.has(name)) {
       put(this.reason, h("p", { class: "note reason" }, h("b", {}, t("separatedFrom", target)), ". ",
         known.length ? t("separatedWhy", known.join(", ")) : t("separatedWhyNone")));
@@ -138,6 +149,7 @@ export class VariableCard {
   }
 
   grid(found) {
+    if (found.equation) return h("pre", { class: "equation" }, found.equation);
     const combos = product(found.parent_states);
     const inputs = [];
     const rows = found.rows.map((values, r) => {

@@ -39,12 +39,13 @@ export function variableEditor(view, name, card) {
     if (colour) button.style.background = `var(--hue-${colour})`;
     return button;
   };
-  const { parents } = view.nodes.get(name);
+  const { parents, real } = view.nodes.get(name);
   return h("details", { open: card.editorOpen, ontoggle: (event) => { card.editorOpen = event.target.open; } }, h("summary", {}, t("editVariable")),
     h("form", { class: "edit-line", onsubmit: rename }, newName, h("button", { class: "small" }, t("rename"))),
-    h("h3", {}, t("states")), statesEditor(view, name, change, wrong),
+    !real && [h("h3", {}, t("states")), statesEditor(view, name, change, wrong)],
     parents.length > 0 && [h("h3", {}, t("parents")), h("ul", { class: "chips" }, parents.map((parent) => h("li", {}, h("button", { class: "small", "aria-label": t("removeEvidence", `${parent} → ${name}`), onclick: () => change({ change: "remove-arc", arc: [parent, name] }) }, h("span", {}, `${parent} ×`)))))],
     h("h3", {}, t("note")), note,
+    h("h3", {}, t("group")), view.groups.editor(name, change),
     h("h3", {}, t("colour")), h("div", { class: "swatches", role: "group", "aria-label": t("colour") }, ["", ...COLOURS].map(swatch)), wrong);
 }
 
