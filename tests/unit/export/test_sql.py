@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -9,8 +10,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from bayeskit import KDB, TAN, AutoBayes, CategoricalNB, KNeighbors, NaiveBayes, load, to_sql
-from bayeskit.errors import BayeskitError, TooLargeError
+from bayeskit import KDB, TAN, AutoBayes, CategoricalNB, KNeighbors, NaiveBayes, datasets, load, to_sql
+from bayeskit.errors import BayeskitError, BayeskitWarning, TooLargeError
+from bayeskit.export.sql.dialect import DIALECTS
 from bayeskit.export.sql.tables import LOG_ZERO, Table, merge
 from bayeskit.export.target import targets
 from export_cases import export_cases
@@ -69,6 +71,18 @@ SLOW_IN_SQLITE = {
 def test_sqlite_scores_every_model_as_the_library_does(case):
     model, rows = export_cases()[case]
     assert_scores(in_sqlite(to_sql(model, "sqlite", keep=["id"]), numbered(rows)), model, rows)
+
+
+def test_a_query_that_may_end_duckdbs_process_is_said(monkeypatch):
+    model = NaiveBayes().fit(datasets.load_tennis(), target="play")
+    monkeypatch.setattr(DIALECTS["duckdb"], "longest_query", 1000)
+    with pytest.warns(
+        BayeskitWarning, match=r"the query has .* MB\. DuckDB's optimizer .* PRAGMA disable_optimizer first"
+    ):
+        to_sql(model, "duckdb")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        to_sql(model, "sqlite")
 
 
 def test_duckdb_reads_typed_columns_as_the_library_does():

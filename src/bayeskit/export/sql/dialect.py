@@ -42,6 +42,9 @@ class Dialect(ABC):
         if "name" in vars(cls):
             DIALECTS[cls.name] = cls
 
+    def warn_of_length(self, query: str) -> None:  # noqa: B027  # most databases take queries of any length
+        """Warn of a query that is known to be too long for the database."""
+
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
         return '"' + writable(name, "a name").replace('"', '""') + '"'

@@ -112,7 +112,9 @@ def _to_sql(
     query.add({f"t{c}": total for c, total in enumerate(terms.add_stages(query, cells))})
     result = _answers(query, scorer, cells.refused, temperature)
     shown = [*(f"k{i}" for i in range(len(kept))), *result]
-    return query.render(list(zip(shown, map(written.identifier, names), strict=True)))
+    text = query.render(list(zip(shown, map(written.identifier, names), strict=True)))
+    written.warn_of_length(text)
+    return text
 
 
 def _terms(scorer: Scorer, dialect: Dialect, missing: str) -> Any:
