@@ -1,4 +1,4 @@
-"""`python -m benchmarks [task …]` runs all tasks, or those named, and writes their tables into RESULTS.md."""
+"""`python -m benchmarks all`, or with the names of some tasks, runs them and writes their tables beside this file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ TASKS = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.
 
 
 def main() -> None:
-    for task in sys.argv[1:] or TASKS:
+    asked = sys.argv[1:]
+    for task in TASKS if asked in ([], ["all"]) else asked:
         if task not in TASKS:
             sys.exit(f"there is no benchmark '{task}'; there are {', '.join(TASKS)}.")
         import_module(f"benchmarks.{task}").main()
