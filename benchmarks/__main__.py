@@ -6,9 +6,10 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-# The accuracy study takes hours and has commands of its own: benchmarks/accuracy.
-NO_TASKS = ("__init__", "__main__", "timing")
-TASKS = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NO_TASKS)
+# Parts of other tasks, and studies that take hours and have commands of their own, as benchmarks/accuracy has.
+PARTS = ("__init__", "__main__", "timing", "text_calibration", "text_chinese", "text_tables")
+STUDIES = ("bayes_error", "before_after")
+TASKS = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in PARTS + STUDIES)
 
 
 def main() -> None:
