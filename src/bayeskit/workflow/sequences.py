@@ -69,7 +69,7 @@ def train_sequences(
     settings: dict[str, Any] = {"kinds": features.kinds, "step": _read_step(step), "random_state": random_state}
     if target is None:
         model: Any = HiddenMarkov(n_states, **settings)
-        why = "no --target: the states are hidden"
+        why = "no target: the states are hidden"
     elif group is not None and _one_per_group(raw, group, target):
         model = SequenceClassifier(n_states, **settings)
         why = f"{target!r} is the same in all rows of each {group!r}: one chain per class"
@@ -134,7 +134,7 @@ def evaluate_sequences(
     raw, source = _read_for(model, file, decimal)
     target = target or model.target_
     if target is None:
-        raise TableError("the states of this model were hidden; name the column that holds the truth by --target.")
+        raise TableError("the states of this model were hidden; name the column that holds the truth.", "target")
     file.refuse_absent([target])
     group = model._fitted.layout[0]
     groups = _cells(raw, group) if group in raw.column_names else [0] * raw.num_rows

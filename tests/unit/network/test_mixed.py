@@ -334,13 +334,3 @@ def test_what_is_for_tables_only_says_so():
 def test_a_mixed_network_is_drawn_with_the_bars_of_its_discrete_variables():
     drawing = CLINIC.draw(given={"height": 170.0})
     assert "smokes" in str(drawing.svg)
-
-
-def test_the_studio_refuses_real_variables_by_name(tmp_path):
-    pytest.importorskip("starlette")
-    from bayeskit.errors import BayeskitError
-    from bayeskit.studio.documents import recognise
-
-    CLINIC.save(tmp_path / "clinic.bayes")
-    with pytest.raises(BayeskitError, match="has the real variable 'height', which the studio has no view for"):
-        recognise(tmp_path / "clinic.bayes")

@@ -24,6 +24,8 @@ from bayeskit.table.schema import Schema
 _MANY_STATES = 1000
 # So many columns that are copies of others are named.
 _MOST_COPIES = 5
+# In fewer rows two columns may be the same by chance.
+_FEW_ROWS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +172,8 @@ def _warn_of_odd_columns(schema: Schema, n_rows: int) -> None:
 
 def warn_of_copies(rows: DiscreteRows) -> None:
     """Warn of columns that are the same but for their values' names: given one, the other is independent of all."""
+    if rows.n_rows < _FEW_ROWS:
+        return
     first: dict[bytes, str] = {}
     copies = []
     for name, column, card in zip(rows.names, rows.columns, rows.cards, strict=True):

@@ -196,7 +196,8 @@ def learn_structure(
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
     scored = chosen.score_of(score, len(rows.names))
     begin, max_bytes = chosen.begin(rows.names, limits), read_memory(max_memory)
-    warn_of_copies(rows)
+    if tiers is None:  # with tiers a copy may be what an earlier column did to a later one
+        warn_of_copies(rows)
     clock = _Clock(chosen)
     if by_neighbors:
         rows = _with_neighbor_bins(clock, rows, bins, SearchTask(rows, scored, limits, begin, random_state, max_bytes))
