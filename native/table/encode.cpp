@@ -120,29 +120,32 @@ nb::object recode(Array array, int64_t lo, Array lookup, int code_bytes, bool co
     throw std::invalid_argument("codes have 1, 2 or 4 bytes.");
 }
 
+// bin[i] = how many edges are at or below x[i]; no edge is below NaN. Each step halves what is left for a whole block: one
+// row's search waits for memory at every step, the searches of many rows do not wait for each other.
+void count_edges_below(const double* x, int64_t n, const std::vector<double>& edges, uint32_t* bin) {
+    std::fill(bin, bin + n, 0);
+    for (uint32_t left = static_cast<uint32_t>(edges.size()); left;) {
+        const uint32_t half = (left + 1) / 2;
+        const double* middle = edges.data() + half - 1;
+        for (int64_t i = 0; i < n; ++i) bin[i] += half & (0u - static_cast<uint32_t>(middle[bin[i]] <= x[i]));
+        left -= half;
+    }
+}
+
 template <typename Code>
 nb::object digitise_as(const Column& column, int64_t n, const std::vector<double>& edges) {
     Owned<Code> out({static_cast<size_t>(n)});
     {
         nb::gil_scoped_release release;
-        std::vector<double> block(512);
-        for (int64_t begin = 0; begin < n; begin += 512) {
-            const int64_t rows = std::min<int64_t>(512, n - begin);
-            read_doubles(column, begin, rows, block.data(), 1);
-            for (int64_t i = 0; i < rows; ++i) {
-                const double x = block[i];
-                // Halving without a branch: the number of edges at or below x.
-                const double* base = edges.data();
-                size_t left = edges.size();
-                while (left > 1) {
-                    const size_t half = left / 2;
-                    base += base[half - 1] <= x ? half : 0;
-                    left -= half;
-                }
-                size_t bin = base - edges.data();
-                if (left == 1 && *base <= x) ++bin;
-                out.data[begin + i] = x == x ? static_cast<Code>(bin) : MISSING<Code>;
-            }
+        constexpr int64_t BLOCK = 512;
+        double block[BLOCK];
+        uint32_t bin[BLOCK];
+        for (int64_t begin = 0; begin < n; begin += BLOCK) {
+            const int64_t rows = std::min(BLOCK, n - begin);
+            read_doubles(column, begin, rows, block, 1);
+            count_edges_below(block, rows, edges, bin);
+            for (int64_t i = 0; i < rows; ++i)
+                out.data[begin + i] = block[i] == block[i] ? static_cast<Code>(bin[i]) : MISSING<Code>;
         }
     }
     return out.to_numpy();

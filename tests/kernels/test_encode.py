@@ -67,6 +67,14 @@ def test_blocks_of_a_long_column_have_no_seam():
     assert_array_equal(native.digitise(column, np.arange(-2.0, 4.0), 1), np.arange(5000) % 7)
 
 
+@pytest.mark.parametrize("n_edges", [1, 2, 3, 4, 5, 31, 32, 33, 1000])
+def test_the_bins_of_a_long_column_are_those_of_a_sorted_search(n_edges):
+    rng = np.random.default_rng(n_edges)
+    edges = np.sort(rng.normal(size=n_edges))
+    column = rng.permutation(np.r_[rng.normal(size=3000), edges, -np.inf, np.inf])
+    assert_array_equal(native.digitise(column, edges, 2), np.searchsorted(edges, column, side="right"))
+
+
 NA = object()
 cells = st.one_of(
     st.none(),
