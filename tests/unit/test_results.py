@@ -1,7 +1,10 @@
 """Results in notebooks: every public one has HTML, names in it are escaped, numbers are short, colours are one pair."""
 
+import ast
 import inspect
+import pkgutil
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -9,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bayeskit
+import bayeskit.workflow
 from bayeskit import (
     MDLTree,
     NaiveBayes,
@@ -32,36 +37,100 @@ from bayeskit.result import AGAINST, FOR
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script>&"
-# What a user makes and passes in: settings, tables, models and protocols, not results.
+# What a user makes and passes in, and what models, searches and folds work with: settings, models and protocols.
 NOT_RESULTS = {
-    "Expression",  # a formula that is passed in
-    "BDeu", "BackOff", "BayesianNetwork",
-    "Constraints", "Dirichlet", "Discretizer", "Domain", "HidingModel", "JointModel", "JointTerms",
-    "AdditiveModel", "CellReader", "Coded", "ConjunctionSpace", "Evidence", "FineModel", "FoldPlan", "Hierarchy",
-    "Lidstone", "MEstimate", "Marginal", "MeanLoss", "MixedNetwork", "ModelColumns", "Numbers", "Plan", "Range",
-    "SamplingModel", "SigmoidNetwork",
-    "Schema", "Smoothing", "Step", "TableCPD", "Tokenizer", "TrainedModel", "Values", "Variable",
+    "AdditiveModel", "Attribute", "BDeu", "BackOff", "BayesianNetwork", "CellReader", "Coded", "CodedTable",
+    "ConjunctionSpace", "Constraints", "Dirichlet", "Discretizer", "Domain", "Evidence", "Expression",
+    "FeatureRows", "FineModel", "FoldCounts", "FoldPlan", "HeldRows", "HidingModel", "Hierarchy", "JointModel",
+    "JointTerms", "Lidstone", "MEstimate", "Marginal", "MeanLoss", "MixedNetwork", "ModelColumns", "NamedGraph",
+    "Range", "Run", "SamplingModel", "SearchResult", "SequenceCounts", "SigmoidNetwork", "Smoothing", "Step",
+    "SymmetricSmoothing", "TableCPD", "TokenTable", "TrainedModel", "TrainingTable", "Values", "WordTable",
 }  # fmt: skip
+# Statistics, columns and tables, which models are made from.
+MATERIAL = tuple(f"bayeskit.{part}." for part in ("_kernels", "counts", "kinds", "learn", "table"))
 
 
 def documented():
     pages = "\n".join(page.read_text() for page in sorted((ROOT / "docs" / "reference").glob("*.md")))
-    found = []
     for path in re.findall(r"autoclass:: (bayeskit\.[\w.]+)", pages):
         module, name = path.rsplit(".", 1)
-        value = getattr(import_module(module), name)
-        if inspect.isclass(value) and not issubclass(value, Exception) and not hasattr(value, "get_params"):
-            found.append(value)
-    return sorted(set(found), key=lambda value: value.__name__)
+        yield getattr(import_module(module), name)
 
 
-@pytest.mark.parametrize("kind", documented(), ids=lambda kind: kind.__name__)
-def test_every_class_of_the_reference_is_shown_in_a_notebook_unless_it_is_passed_in(kind):
-    is_setting = issubclass(kind, SearchMethod | StructureScore | Distribution | WrittenForm)
-    is_setting = is_setting or kind.__name__ in NOT_RESULTS
-    is_statistic = kind.__module__.startswith(("bayeskit.counts.", "bayeskit.kinds.", "bayeskit.table."))
-    shown = any(hasattr(kind, name) for name in ("_repr_html_", "_repr_svg_", "_repr_mimebundle_"))
-    assert shown or is_setting or is_statistic
+@cache
+def imported(module):
+    """Names that annotations of a module may hold, with where they are from; also those imported for types only."""
+    tree = ast.walk(ast.parse(inspect.getsource(import_module(module))))
+    found = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module.startswith("bayeskit")]
+    return {name.asname or name.name: (node.module, name.name) for node in found for name in node.names}
+
+
+def classes_in(annotation, module):
+    for word in re.findall(r"\w+", str(annotation)):
+        home, name = imported(module).get(word, (module, word))
+        value = getattr(import_module(home), name, None)
+        if inspect.isclass(value) and value.__module__.startswith("bayeskit.") and not name.startswith("_"):
+            yield value
+
+
+def returned_by(function):
+    function = inspect.unwrap(function)
+    yield from classes_in(getattr(function, "__annotations__", {}).get("return", ""), function.__module__)
+
+
+def given_by(value):
+    """The classes of what a function returns, or of the fields, properties and methods of a class."""
+    if not inspect.isclass(value):
+        yield from returned_by(value)
+        return
+    for kind in value.__mro__:
+        if kind.__module__.startswith("bayeskit."):
+            for name, annotation in inspect.get_annotations(kind).items():
+                yield from classes_in(annotation, kind.__module__) if not name.startswith("_") else ()
+            for name, member in vars(kind).items():
+                method = next((m for at in ("fget", "func", "__func__") if (m := getattr(member, at, None))), member)
+                yield from returned_by(method) if not name.startswith("_") and inspect.isfunction(method) else ()
+
+
+def public():
+    """What users, the command and Studio call: all public names, and the functions of the workflow."""
+    yield from (getattr(bayeskit, name) for name in bayeskit.__all__)
+    for found in pkgutil.walk_packages(bayeskit.workflow.__path__, "bayeskit.workflow."):
+        for name, value in vars(import_module(found.name)).items():
+            if inspect.isfunction(value) and value.__module__ == found.name and not name.startswith("_"):
+                yield value
+
+
+def shown_classes():
+    """The documented classes, and those that can be reached from public names by calls, attributes and fields."""
+    found = {value for value in documented() if inspect.isclass(value)}
+    waiting = [*found, *(value for value in public() if inspect.isclass(value) or inspect.isfunction(value))]
+    while waiting:
+        new = set(given_by(waiting.pop())) - found
+        found |= new
+        waiting += new
+    exempt = (Exception, SearchMethod, StructureScore, Distribution, WrittenForm)
+    results = [
+        value
+        for value in found
+        if not value.__module__.startswith(MATERIAL)
+        and value.__name__ not in NOT_RESULTS
+        and not issubclass(value, exempt)
+        and not hasattr(value, "get_params")
+    ]
+    return sorted(results, key=lambda value: (value.__name__, value.__module__))
+
+
+def test_results_are_found_wherever_they_are_returned():
+    found = {value.__name__ for value in shown_classes()}
+    # By a public function, a function of the workflow, a method, a field of a result, and a page of the reference.
+    assert found >= {"Leaderboard", "Clustering", "Comparison", "SequenceTraining", "Explanation", "ArcReason", "Trial"}
+    assert len(found) > 80
+
+
+@pytest.mark.parametrize("kind", shown_classes(), ids=lambda kind: kind.__name__)
+def test_every_result_is_shown_in_a_notebook(kind):
+    assert any(hasattr(kind, name) for name in ("_repr_html_", "_repr_svg_", "_repr_mimebundle_"))
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,14 @@ function, so that ``bayeskit --help`` stays quick.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -102,7 +103,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     translate_help(command)
     # Typer brings its own copy of click from version 0.16 on; its errors are told apart by what they can do.
     try:
-        with _plain_warnings(), _ends_on_sigterm():
+        with _plain_warnings(), _ends_on_sigterm(), _named_output():
             code = command.main(args=arguments, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
@@ -146,6 +147,36 @@ def _without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
         else:
             rest.append(word)
     return rest, language
+
+
+class _StandardOutput(io.FileIO):
+    """Standard output whose errors say that they are its own: a full disk is named as with any other file."""
+
+    def write(self, data: Any, /) -> int:
+        """Write some bytes."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, label("standard output")) from error
+
+
+@contextmanager
+def _named_output() -> Iterator[None]:
+    """Let errors of standard output carry its name, and come before the command ends."""
+    usual: Any = sys.stdout
+    buffer = getattr(usual, "buffer", None)  # the file itself where Python is told not to buffer
+    if type(getattr(buffer, "raw", buffer)) is not io.FileIO:  # a console of Windows, or a test's
+        yield
+        return
+    raw = _StandardOutput(usual.fileno(), "w", closefd=False)
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), usual.encoding, usual.errors, None, usual.line_buffering)
+    try:
+        yield
+        sys.stdout.flush()
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+        sys.stdout = usual
 
 
 @contextmanager

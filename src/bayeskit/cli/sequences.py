@@ -106,8 +106,7 @@ def train(
     else:
         screen.say(f"classes: {', '.join(classes)}")
     if result.held_out is not None:
-        scores = result.held_out
-        screen.say(f"every fifth sequence held out: error {scores.error}, log-loss {scores.log_loss}")
+        screen.say(result.held_out_line)
     screen.say(f"model   {place}")
     if page is not None:
         screen.say(f"report  {page}")

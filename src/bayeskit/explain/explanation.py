@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayeskit.explain import rendering
 from bayeskit.language import translated
-from bayeskit.result import MOST_LINES, html_table, short
+from bayeskit.result import MOST_LINES, fields_text, html_table, html_text, short
 from bayeskit.table.schema import bin_names
 
 # The words of a text that its line names.
@@ -27,6 +27,9 @@ class Word(NamedTuple):
     end: int
     weight: float
     used: bool
+
+    def _repr_html_(self) -> str:
+        return html_text(fields_text(type(self).__name__, self._asdict().items()))
 
 
 @dataclass(frozen=True, repr=False, eq=False)

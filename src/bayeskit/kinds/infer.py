@@ -13,7 +13,7 @@ from bayeskit.kinds.written import WrittenColumns
 from bayeskit.table.column import Column
 from bayeskit.table.frames import as_frame, read_dictionary, read_frame_column
 from bayeskit.table.labels import MOST_CODES
-from bayeskit.table.names import not_found
+from bayeskit.table.names import not_found, one_of
 from bayeskit.table.read import LazyColumns, Source
 from bayeskit.table.read_result import ColumnNote
 
@@ -64,8 +64,7 @@ def infer_kinds(
             raise TableError(f"column {name!r} is the target; it cannot be ignored or given a kind.")
     for name, kind in wanted.items():
         if kind != "numeric" and kind not in words():
-            known = ", ".join((*words(), "numeric"))
-            raise TableError(f"column {name!r} cannot be of kind {kind!r}; a kind is one of {known}.")
+            raise TableError(f"column {name!r} cannot be of kind {kind!r}; {one_of(kind, (*words(), 'numeric'))}")
     # What was counted while cells were read holds for the same rows only.
     counted = written.n_values if written is not None and written.table.num_rows == table.num_rows else {}
     notes = (

@@ -12,7 +12,7 @@ from bayeskit.counts.numbers import MOST_NUMBERS
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError, UnseenValueError, warn_caller
 from bayeskit.table.column import Column
-from bayeskit.table.frames import given_names
+from bayeskit.table.frames import given_names, refuse_rows_elsewhere
 from bayeskit.table.labels import same_values
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source, is_records, read_converted, read_table, read_values, records_to_columns
@@ -84,6 +84,7 @@ def rows_and_labels(
     needs: str = "This {} estimator requires y to be passed, but the target y is None",
 ) -> tuple[Any, Any]:
     """Return X and y as given, or what ``split`` makes of X where ``target`` names the column of the labels."""
+    refuse_rows_elsewhere(X)
     if target is not None:
         if y is not None:
             raise TableError(f"give the labels once: either y or target='{target}'.")

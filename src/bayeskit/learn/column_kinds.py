@@ -15,7 +15,7 @@ from bayeskit.kinds import FitContext, words
 from bayeskit.kinds.reader import INFER
 from bayeskit.table.column import Coded, Column, unseen_code
 from bayeskit.table.encode import encode_column
-from bayeskit.table.names import not_found
+from bayeskit.table.names import not_found, one_of
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
@@ -193,8 +193,7 @@ def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
     known_words = {*words(), "numeric"}
     for name, kind in wanted.items():
         if kind not in known_words:
-            may = ", ".join((*words(), "numeric"))
-            raise TableError(f"kinds says '{kind}' for column '{name}'; it must be one of {may}.")
+            raise TableError(f"column {name!r} cannot be of kind {kind!r}; {one_of(str(kind), (*words(), 'numeric'))}")
     return wanted
 
 

@@ -14,6 +14,16 @@ from bayeskit.table.arrow import BatchReader, as_level
 from bayeskit.table.column import Coded, Column, Numbers, missing_code
 from bayeskit.table.strings import read_arrow, read_objects
 
+# Packages whose frames hold no rows here: what such a frame is called, and how its rows are predicted.
+_DASK = ("Dask frame", "call bayeskit.cluster.dask.predict(model, frame)")
+_DUCKDB = ("DuckDB relation", "pass frame.df()")
+_ELSEWHERE = {
+    "dask": _DASK,
+    "dask_expr": _DASK,
+    "pyspark": ("Spark frame", "call bayeskit.cluster.spark.predict(model, frame)"),
+    "duckdb": _DUCKDB,
+    "_duckdb": _DUCKDB,
+}
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 
@@ -34,6 +44,20 @@ def as_frame(X: Any, *, series: bool = False) -> Any:
     native = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     wanted = nw.Series if series else nw.DataFrame
     return native if isinstance(native, wanted) else None
+
+
+def refuse_rows_elsewhere(X: Any) -> None:
+    """Raise an error for a frame of a cluster or a database, which says how its rows are read.
+
+    NumPy would gather the rows of a Dask frame here without a word, and without the names of its columns.
+    """
+    elsewhere = _ELSEWHERE.get(type(X).__module__.split(".")[0])
+    if elsewhere is not None and hasattr(X, "columns"):
+        what, predict = elsewhere
+        raise TypeError(
+            f"a {what} holds no rows here: to fit, pass bayeskit.scan(frame) and target='column'; "
+            f"to predict, {predict}."
+        )
 
 
 def given_names(X: Any) -> tuple[str, ...]:
@@ -156,6 +180,7 @@ def arrow_table(X: Any) -> Any:
             return pa.table({name: _named(column, name) for name, column in zip(names, columns, strict=True)})
     elif isinstance(X, Mapping):
         return pa.table({str(name): _named(column, str(name)) for name, column in X.items()})
+    refuse_rows_elsewhere(X)
     raise TypeError(
         "bayeskit.read, and kinds='infer', take a path, a frame or a dict of columns, since a column is known by its "
         f"name; got {type(X).__name__}{'' if frame is None else ' without names'}."

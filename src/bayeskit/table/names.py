@@ -22,6 +22,21 @@ def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     return [other for ratio, other in sorted(scored, key=lambda pair: -pair[0]) if ratio >= _ALIKE][:most]
 
 
+def one_of(name: str, names: Iterable[str]) -> str:
+    """Return the end of a message for a word that is none of a few: the nearest one where there is one, and all.
+
+    >>> one_of("posson", ["gaussian", "poisson"])
+    "did you mean 'poisson'? It is one of gaussian, poisson."
+    >>> one_of("weekly", ["gaussian", "poisson"])
+    'it is one of gaussian, poisson.'
+    """
+    known = list(names)
+    like = nearest(name, known, most=1)
+    return (
+        f"did you mean {like[0]!r}? It is one of {', '.join(known)}." if like else f"it is one of {', '.join(known)}."
+    )
+
+
 def not_found(what: str, name: str, names: Iterable[str]) -> str:
     """Return the message for an unknown name, with similar names or, if there are none, all names.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import TableError, TooLargeError
 from bayeskit.table.column import Column, Numbers
 from bayeskit.table.conversions import Conversions
-from bayeskit.table.frames import as_frame, frame_names, given_names, read_frame_column
+from bayeskit.table.frames import as_frame, frame_names, given_names, read_frame_column, refuse_rows_elsewhere
 from bayeskit.table.names import first_duplicate
 from bayeskit.table.read_result import ReadTable
 from bayeskit.table.schema import Schema
@@ -111,6 +111,7 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
         X = _unmasked(X)
     if is_sparse(X):
         X = _full(X)
+    refuse_rows_elsewhere(X)
     _refuse_duplicates(given_names(X))
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
         source = _read_array(np.asarray(X))

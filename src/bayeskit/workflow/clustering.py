@@ -12,6 +12,7 @@ from bayeskit.errors import TableError
 from bayeskit.kinds import words
 from bayeskit.mixture.gaussian_mixture import GaussianMixture
 from bayeskit.mixture.latent_class import LatentClass
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,13 +24,16 @@ Way = Literal["latent-class", "gaussian", "k-means"]
 WAYS: tuple[Way, ...] = ("latent-class", "gaussian", "k-means")
 
 
-@dataclass(frozen=True)
-class Clustering:
+@dataclass(frozen=True, repr=False)
+class Clustering(Result):
     """The result of clustering a file."""
 
     model: Any
     table: pa.Table  # the file, with the columns "cluster" and "probability"
     notes: tuple[ColumnNote, ...]
+
+    def __repr__(self) -> str:
+        return str(self.model.summary())
 
 
 def cluster_file(

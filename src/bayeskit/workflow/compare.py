@@ -16,6 +16,7 @@ from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, BayeskitWarning, TableError, warn_caller
 from bayeskit.learn.learner import Learner
 from bayeskit.progress import Progress, renamed
+from bayeskit.result import Result
 from bayeskit.workflow.candidates import Candidate, candidates, fit_candidate, settle_texts, too_large
 from bayeskit.workflow.fold_plan import FoldPlan, ScanFolds
 from bayeskit.workflow.folds import Folds
@@ -93,13 +94,19 @@ def compare(
     ).board
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """A leaderboard, and what its classifiers are fitted from."""
 
     board: Leaderboard
     rows: HeldRows
     counts: Mapping[str, Any] = field(default_factory=dict)  # classifier → counts of all rows of a scan
+
+    def __repr__(self) -> str:
+        return str(self.board)
+
+    def _repr_html_(self) -> str:
+        return self.board._repr_html_()
 
     def fit(self, trial: Trial, progress: Progress | None = None) -> Any:
         """Return a classifier of the board fitted on all rows: from their counts, from a scan or from those held."""

@@ -27,8 +27,8 @@ LEAST_SHARE, LEVEL = 0.1, 1e-4
 ENOUGH_ROWS = 30
 
 
-@dataclass(frozen=True)
-class ColumnProfile:
+@dataclass(frozen=True, repr=False)
+class ColumnProfile(Result):
     """The shares of a column's values in training: of bins or of levels, of all others, and of missing cells."""
 
     edges: tuple[float, ...]  # of numbers: between the bins
@@ -75,8 +75,8 @@ class ColumnProfile:
         return np.array([*np.bincount(places, minlength=len(known) + 1), n_missing])
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Result):
     """What the columns of a training table held; kept with the model."""
 
     n_rows: int

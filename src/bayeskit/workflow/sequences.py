@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeskit.errors import TableError
+from bayeskit.result import Result
 from bayeskit.sequence.hidden_markov import HiddenMarkov
 from bayeskit.sequence.sequence_classifier import SequenceClassifier
 from bayeskit.table.read import Source, read_values
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from bayeskit.table.read_result import ColumnNote
 
 
-@dataclass(frozen=True)
-class SequenceTraining:
+@dataclass(frozen=True, repr=False)
+class SequenceTraining(Result):
     """A chain that was fitted to a file, why it is the one, and what became of the columns."""
 
     model: Any
@@ -32,6 +33,20 @@ class SequenceTraining:
     source: Source  # the rows, with the columns that say where they belong
     held_out: Scores | None = None  # of every fifth sequence, by a model that had not seen it
     unit: str = "row"
+
+    def __repr__(self) -> str:
+        said = [f"{type(self.model).__name__}: {self.why}"]
+        if hasattr(self.model, "summary"):
+            said.append(str(self.model.summary()))
+        if self.held_out is not None:
+            said.append(self.held_out_line)
+        return "\n".join(said)
+
+    @property
+    def held_out_line(self) -> str:
+        """The scores of the sequences that were held out, in a line; they must have been."""
+        assert self.held_out is not None
+        return f"every fifth sequence held out: error {self.held_out.error}, log-loss {self.held_out.log_loss}"
 
 
 def train_sequences(

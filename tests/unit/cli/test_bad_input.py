@@ -62,7 +62,7 @@ def test_a_header_without_rows_is_refused_by_the_name_of_its_file(tmp_path, monk
         (["train", "heart.csv", "-t", "disease", "--encoding", "klingon"], "there is no encoding 'klingon'"),
         (["train", "heart.csv", "-t", "disease", "-m", "TANN"], "there is no classifier 'TANN'; did you mean 'TAN'?"),
         (["train", "heart.csv", "-t", "disease", "--ignore", "ag"], "there is no column 'ag'; did you mean 'age'?"),
-        (["train", "heart.csv", "-t", "disease", "--kind", "age=old"], "a kind is one of categorical"),
+        (["train", "heart.csv", "-t", "disease", "--kind", "age=old"], "is one of categorical"),
         (["train", "heart.csv", "-t", "disease", "-o", "no/where.bayes"], "there is no folder 'no'"),
         (["predict", "heart.csv", "heart.csv"], "'heart.csv' is not a model file"),
         (["predict", "no.bayes", "heart.csv"], "no.bayes: No such file or directory"),
@@ -152,6 +152,23 @@ def test_a_full_disk_leaves_the_old_files_whole(trained, capsys, monkeypatch):
     assert (trained / "out.csv").read_text() == "old"
     assert (trained / "heart-disease.bayes").read_bytes() == model
     assert sorted(os.listdir(trained)) == files
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no file here is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["--version"], ["predict", "heart-disease.bayes", "heart.csv"], ["-h"]])
+def test_standard_output_that_is_full_is_named(trained, arguments, unbuffered):
+    command = [sys.executable, "-m", "bayeskit.cli", *arguments]
+    with open("/dev/full", "w") as full:
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=trained, env=environment, text=True)
+    assert done.stderr == "Error: standard output: No space left on device.\n"
+    assert done.returncode == 1
+
+
+def test_a_misspelt_kind_gets_the_word_that_was_meant(heart, capsys):
+    said = refused(capsys, "train", "heart.csv", "-t", "disease", "--kind", "age=posson")
+    assert "column 'age' cannot be of kind 'posson'; did you mean 'poisson'? It is one of categorical" in said
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")

@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from bayeskit import AODE, KDB, HiddenMarkov, NaiveBayes, scan
+from bayeskit import AODE, KDB, HiddenMarkov, NaiveBayes, compare, learn_structure, scan
 from bayeskit.errors import TableError
 from bayeskit.table.scan.pieces import PieceReader
 from raw_cases import asked, expected, raw_model
@@ -53,6 +53,31 @@ def test_dask_frames_are_counted_by_partition(model, days, client):
     frames = pytest.importorskip("dask.dataframe")
     frame = frames.from_pandas(days.to_pandas(), npartitions=3)
     assert_same_counts(clone(model).fit(scan(frame), target="play"), clone(model).fit(days, target="play"))
+
+
+def test_a_frame_whose_rows_are_elsewhere_points_to_scan(days):
+    frames = pytest.importorskip("dask.dataframe")
+    duckdb = pytest.importorskip("duckdb")
+    pandas = days.to_pandas()
+    frame, model = frames.from_pandas(pandas, npartitions=3), NaiveBayes().fit(pandas, target="play")
+    calls = [
+        lambda: NaiveBayes().fit(frame),
+        lambda: NaiveBayes().fit(frame, target="play"),
+        lambda: NaiveBayes().fit(frame.drop(columns="play"), pandas["play"]),
+        lambda: NaiveBayes(kinds="infer").fit(frame, target="play"),
+        lambda: model.predict(frame.drop(columns="play")),
+        lambda: compare(frame, target="play"),
+        lambda: learn_structure(frame),
+    ]
+    for call in calls:
+        with pytest.raises(
+            TypeError, match=r"^a Dask frame holds no rows here: to fit, pass bayeskit\.scan\(frame\) .*dask\.predict"
+        ):
+            call()
+    with pytest.raises(
+        TypeError, match=r"^a DuckDB relation holds no rows here: .* bayeskit\.scan\(frame\) .* pass frame\.df\(\)"
+    ):
+        NaiveBayes().fit(duckdb.sql("SELECT 1 AS a, 'no' AS play"), target="play")
 
 
 def test_dask_workers_answer_and_score(days, folder, client):

@@ -69,7 +69,7 @@ def test_a_person_may_say_otherwise():
     ("options", "message"),
     [
         ({"ignore": ["amont"]}, "did you mean 'amount' or 'count'?"),
-        ({"forced": {"amount": "number"}}, "column 'amount' cannot be of kind 'number'; a kind is one of categorical"),
+        ({"forced": {"amount": "number"}}, "column 'amount' cannot be of kind 'number'; did you mean 'numeric'"),
         ({"forced": {"play": "categorical"}}, "column 'play' is the target"),
     ],
 )

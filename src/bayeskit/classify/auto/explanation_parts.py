@@ -13,13 +13,14 @@ from bayeskit.classify.auto.levels import OTHER_LEVEL
 from bayeskit.decide.protocol import Domain
 from bayeskit.estimate.tokens import telling_words
 from bayeskit.explain.summary import FeatureSummary, Summary
+from bayeskit.result import Result
 
 # A numeric column is shown, and asked about, by so many values at the most.
 MOST_VALUES_SHOWN = 25
 
 
-@dataclass(frozen=True, eq=False)
-class MemberPart:
+@dataclass(frozen=True, eq=False, repr=False)
+class MemberPart(Result):
     """The part of one member in the log-odds of two classes, in both pools.
 
     With t the weight of the pool for full rows, it is t times its weight times its own log-odds, and 1 - t times its

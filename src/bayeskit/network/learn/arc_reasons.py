@@ -21,7 +21,7 @@ from bayeskit.network.learn.structure_score import StructureScore, as_score
 from bayeskit.network.named_graph import NamedGraph
 from bayeskit.network.states import state_names
 from bayeskit.network.variable_names import did_you_mean
-from bayeskit.result import Result
+from bayeskit.result import Result, html_text
 from bayeskit.table.labels import read_weight
 from bayeskit.table.schema import Schema
 
@@ -52,6 +52,9 @@ class ArcReason(NamedTuple):
     n_rows: float
     n_configurations: int
     closes_cycle: bool
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def __str__(self) -> str:
         mark = "->" if self.present else "would close a cycle:" if self.closes_cycle else "not joined:"

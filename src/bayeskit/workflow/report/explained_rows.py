@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeskit.result import Result
 from bayeskit.workflow.report.html import short
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ MOST_LINES = 12
 MOST_PLACES = 38
 
 
-@dataclass(frozen=True)
-class ExplainedRow:
+@dataclass(frozen=True, repr=False)
+class ExplainedRow(Result):
     """A row with the evidence that the model finds in it."""
 
     number: int  # the first row is 1
