@@ -190,10 +190,10 @@ def compare(
         return comparison
     if as_json:
         sides = dict(zip(("first", "second", "difference"), comparison.log_likelihood, strict=True))
-        better = {"first_better": comparison.first_better, "second_better": comparison.second_better}
+        wins = {"first_better": comparison.first_better, "second_better": comparison.second_better}
         sizes = {"sequences": comparison.n_sequences, "rows": comparison.n_rows}
         said = {"first": names[0], "second": names[1], **sizes, "log_likelihood": sides}
-        screen.say_json({**said, **better, "p_value": comparison.p_value})
+        screen.say_json({**said, **wins, "p_value": comparison.p_value})
         return None
     screen.say(f"{file.name}: {count(comparison.n_sequences, 'sequence')}, {count(comparison.n_rows, 'row')}")
     screen.say()

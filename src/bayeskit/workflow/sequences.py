@@ -189,7 +189,7 @@ def predict_sequences(model: Any, file: TableFile, decimal: str | None = None) -
     return raw.append_column(name, pa.array(path.tolist())).append_column(f"{name}_probability", pa.array(best))
 
 
-def read_for(model: Any, file: TableFile, decimal: str | None) -> tuple[pa.Table, Source]:
+def read_for(model: Any, file: TableFile, decimal: str | None = None) -> tuple[pa.Table, Source]:
     """Return a file as it is, and the columns that a chain reads, with those that say where rows belong."""
     from bayeskit.kinds.infer import infer_kinds, read_features
     from bayeskit.kinds.written import read_columns
