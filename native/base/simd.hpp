@@ -64,6 +64,18 @@ BAYESKIT_INLINE bool all_at_most(const Quad& a, const Quad& b) {
 }
 BAYESKIT_INLINE Quad square_root(const Quad& x) { return Quad{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])}; }
 BAYESKIT_INLINE void write_quad(double* to, const Quad& x) { *reinterpret_cast<Quad*>(to) = x; }
+BAYESKIT_INLINE double sum_of(const Quad& x) { return (x[0] + x[2]) + (x[1] + x[3]); }
+BAYESKIT_INLINE double greatest(const Quad& x) { return std::max(std::max(x[0], x[2]), std::max(x[1], x[3])); }
+// The first n lanes of four, 1 <= n <= 4; the others are 0, or are not written.
+BAYESKIT_INLINE Quad read_some(const double* from, int64_t n) {
+    return Quad{from[0], n > 1 ? from[1] : 0.0, n > 2 ? from[2] : 0.0, n > 3 ? from[3] : 0.0};
+}
+BAYESKIT_INLINE void write_some(double* to, const Quad& x, int64_t n) {
+    to[0] = x[0];
+    if (n > 1) to[1] = x[1];
+    if (n > 2) to[2] = x[2];
+    if (n > 3) to[3] = x[3];
+}
 // a b + c with one rounding
 BAYESKIT_INLINE Quad fused(const Quad& a, const Quad& b, const Quad& c) {
     return Quad{std::fma(a[0], b[0], c[0]), std::fma(a[1], b[1], c[1]), std::fma(a[2], b[2], c[2]), std::fma(a[3], b[3], c[3])};
@@ -108,6 +120,18 @@ BAYESKIT_INLINE bool all_at_most(const Quad& a, const Quad& b) {
 }
 BAYESKIT_INLINE Quad square_root(Quad x) { for (int k = 0; k < QUAD; ++k) x.lane[k] = std::sqrt(x.lane[k]); return x; }
 BAYESKIT_INLINE void write_quad(double* to, const Quad& x) { for (int k = 0; k < QUAD; ++k) to[k] = x.lane[k]; }
+BAYESKIT_INLINE double sum_of(const Quad& x) { return (x.lane[0] + x.lane[2]) + (x.lane[1] + x.lane[3]); }
+BAYESKIT_INLINE double greatest(const Quad& x) {
+    return std::max(std::max(x.lane[0], x.lane[2]), std::max(x.lane[1], x.lane[3]));
+}
+BAYESKIT_INLINE Quad read_some(const double* from, int64_t n) {
+    Quad x{};
+    for (int64_t k = 0; k < n; ++k) x.lane[k] = from[k];
+    return x;
+}
+BAYESKIT_INLINE void write_some(double* to, const Quad& x, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) to[k] = x.lane[k];
+}
 BAYESKIT_INLINE Quad fused(Quad a, const Quad& b, const Quad& c) {
     for (int k = 0; k < QUAD; ++k) a.lane[k] = std::fma(a.lane[k], b.lane[k], c.lane[k]);
     return a;

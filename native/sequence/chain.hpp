@@ -23,6 +23,8 @@ constexpr double LEAST_STEP = 1e-100;
 // Where some transitions are impossible, a state that is less probable than this may be the only one that explains a later
 // row, so that its digits must not be lost; such a piece is done in logarithms.
 constexpr double LEAST_SHARE = 1e-150;
+// A row is left unscaled while the next one is computed, if its sum is at least this: the product of all three is a double.
+constexpr double LEAST_SUM = 1e-40;
 
 // Rows of one sequence that lie in this block.
 struct Piece {
@@ -71,13 +73,13 @@ inline double log_sum(const double* x, int64_t n) {
 struct Chain {
     int64_t k, lanes;
     const double *log_start, *log_step;        // (k,), (k, k)
-    std::vector<double> step, back;            // (k, lanes): P(to | from) by `from`, and by `to`
+    std::vector<double> step, back;            // (lanes, lanes): P(to | from) by `from`, and by `to`
     bool everywhere;                           // every transition has a probability of at least LEAST_STEP
     bool in_doubles = true;                    // no transition is possible and yet so rare that products with it may vanish
 
     Chain(const Vector& start, const Matrix& log_transition)
         : k(static_cast<int64_t>(start.shape(0))), lanes(quad_lanes_for(k)), log_start(start.data()),
-          log_step(log_transition.data()), step(k * lanes, 0.0), back(k * lanes, 0.0) {
+          log_step(log_transition.data()), step(lanes * lanes, 0.0), back(lanes * lanes, 0.0) {
         double least = 1.0, least_possible = 1.0;
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < k; ++j) {

@@ -5,8 +5,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <optional>
 #include <tuple>
 
@@ -41,48 +46,78 @@ struct Sums {
         : start(chain.k, 0.0), steps(chain.k * chain.lanes, 0.0), log_steps(chain.k * chain.k, 0.0) {}
 };
 
+// Rows whose densities are made together, before the chain, in which each row waits for the one before, runs over them.
+constexpr int64_t TILE = 32;
+
 // Lines of one number per state, padded with zeros.
 struct Lines {
-    std::vector<double> prior, density, after, now;
-    std::vector<double> density_sums;  // of the rows of a piece: Σ P(state | rows before) density, the peak taken out
+    std::vector<double> prior, after, now;
+    std::vector<double> density, peak;  // (TILE, k) and what may be read beyond, (TILE,): see scaled_densities
+    std::vector<double> density_sums;   // of the rows of a piece: Σ P(state | rows before) density, the peak taken out
 
-    explicit Lines(int64_t lanes) : prior(lanes), density(lanes), after(lanes), now(lanes) {}
+    Lines(int64_t k, int64_t lanes) : prior(lanes), after(lanes), now(lanes), density(TILE * k + QUAD), peak(TILE) {}
 };
 
-// density = exp(row - peak); returns the peak
+// density = exp(row - peak), the peak being the greatest of each row. Rows follow each other without a gap: who reads four
+// beyond the last state of a row reads those of the next row, or zeros, and multiplies them by the zeros of the padding.
 template <int LANES>
-BAYESKIT_INLINE double scaled_density(const double* row, int64_t k, int64_t lanes_, double* density) {
-    const int64_t lanes = LANES ? LANES : lanes_;
-    double peak = MINUS_INFINITY;
-    for (int64_t i = 0; i < k; ++i) peak = row[i] > peak ? row[i] : peak;
-    if (peak == MINUS_INFINITY) return peak;
-    for (int64_t i = 0; i < k; ++i) density[i] = row[i] - peak;
-    for (int64_t i = k; i < lanes; ++i) density[i] = MINUS_INFINITY;
-    for (int64_t i = 0; i < lanes; i += QUAD) write_quad(density + i, exp_or_zero(read_quad(density + i)));
-    return peak;
+BAYESKIT_INLINE void scaled_densities(const double* row, int64_t n_rows, int64_t k, double* density, double* peak) {
+    const int64_t whole = LANES ? LANES / QUAD - 1 : (k - 1) / QUAD;
+    for (int64_t r = 0; r < n_rows; ++r, row += k, density += k) {
+        if (whole == 0) {
+            double greatest_of_row = row[0];
+            for (int64_t i = 1; i < k; ++i) greatest_of_row = std::max(greatest_of_row, row[i]);
+            peak[r] = greatest_of_row;
+            write_some(density, exp_or_zero(read_some(row, k) - quad_of(greatest_of_row)), k);
+            continue;
+        }
+        // The last four overlap with those before them.
+        Quad most = read_quad(row + k - QUAD);
+        BAYESKIT_UNROLL
+        for (int64_t q = 0; q < whole; ++q) most = greater(most, read_quad(row + q * QUAD));
+        peak[r] = greatest(most);
+        const Quad taken_out = quad_of(peak[r]);
+        BAYESKIT_UNROLL
+        for (int64_t q = 0; q < whole; ++q)
+            write_quad(density + q * QUAD, exp_or_zero(read_quad(row + q * QUAD) - taken_out));
+        write_quad(density + k - QUAD, exp_or_zero(read_quad(row + k - QUAD) - taken_out));
+    }
 }
 
-// to += Σ_i weight[i] rows[i]
+// to = Σ_i weight[i] rows[i]; even and odd i apart, so that a sum waits for half as many others
 template <int LANES>
 BAYESKIT_INLINE void weighted_rows(const double* weight, const double* rows, int64_t k, int64_t lanes_, double* to) {
     [[maybe_unused]] const int64_t lanes = LANES ? LANES : lanes_;
     if constexpr (LANES > 0) {
         constexpr int QUADS = LANES / QUAD;
-        Quad sum[QUADS];
+        Quad even[QUADS], odd[QUADS];
         BAYESKIT_UNROLL
-        for (int q = 0; q < QUADS; ++q) sum[q] = quad_of(0.0);
-        for (int64_t i = 0; i < k; ++i) {
-            const Quad weight_i = quad_of(weight[i]);
+        for (int q = 0; q < QUADS; ++q) even[q] = odd[q] = quad_of(0.0);
+        for (int64_t i = 0; i < k; i += 2) {
+            const Quad first = quad_of(weight[i]), second = quad_of(weight[i + 1]);
             BAYESKIT_UNROLL
-            for (int q = 0; q < QUADS; ++q) sum[q] = sum[q] + weight_i * read_quad(rows + i * LANES + q * QUAD);
+            for (int q = 0; q < QUADS; ++q) {
+                even[q] = even[q] + first * read_quad(rows + i * LANES + q * QUAD);
+                odd[q] = odd[q] + second * read_quad(rows + (i + 1) * LANES + q * QUAD);
+            }
         }
         BAYESKIT_UNROLL
-        for (int q = 0; q < QUADS; ++q) write_quad(to + q * QUAD, sum[q]);
+        for (int q = 0; q < QUADS; ++q) write_quad(to + q * QUAD, even[q] + odd[q]);
     } else {
         for (int64_t j = 0; j < lanes; ++j) to[j] = 0.0;
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < lanes; ++j) to[j] += weight[i] * rows[i * lanes + j];
     }
+}
+
+// Writes the k numbers of a padded line, times a factor.
+template <int LANES>
+BAYESKIT_INLINE void write_states(double* state, const double* line, double scale, int64_t k) {
+    const int64_t whole = LANES ? LANES / QUAD - 1 : (k - 1) / QUAD;
+    const Quad factor = quad_of(scale);
+    BAYESKIT_UNROLL
+    for (int64_t q = 0; q < whole; ++q) write_quad(state + q * QUAD, read_quad(line + q * QUAD) * factor);
+    write_some(state + whole * QUAD, read_quad(line + whole * QUAD) * factor, k - whole * QUAD);
 }
 
 // to[i] += weight[i] row
@@ -123,102 +158,130 @@ BAYESKIT_INLINE Outcome first_row(const Block& b, int64_t t, double* state) {
 }
 
 // Filters a piece. `bad` is the row where it ended, if it did.
+//
+// A row is divided by its sum while the next one is already at work: what comes out of a row is multiplied into the
+// densities of the next, so that the chain waits for sums of products only, not for the division.
 template <int LANES>
 BAYESKIT_INLINE Outcome forward(const Block& b, const Piece& piece, Lines& lines, int64_t& bad) {
     const Chain& chain = b.chain;
     const int64_t k = chain.k, lanes = LANES ? LANES : chain.lanes;
-    double *prior = lines.prior.data(), *density = lines.density.data(), *now = lines.now.data();
+    double *prior = lines.prior.data(), *now = lines.now.data(), *peak = lines.peak.data();
     lines.density_sums.resize(piece.end - piece.begin);
     std::fill(now, now + lanes, 0.0);
-    int64_t t = piece.begin;
-    auto lost = [&](const double* row) {  // a possible state of which too little is left
-        if (chain.everywhere) return false;
+    auto lost = [&](const double* row, const double* state) {  // a possible state of which too little is left
         for (int64_t i = 0; i < k; ++i)
-            if (now[i] < LEAST_SHARE && prior[i] > 0.0 && row[i] > MINUS_INFINITY) return true;
+            if (state[i] < LEAST_SHARE && prior[i] > 0.0 && row[i] > MINUS_INFINITY) return true;
         return false;
     };
     if (!chain.in_doubles) return Outcome::digits_lost;
+    int64_t begin = piece.begin;
     if (piece.first) {
-        bad = t;
-        if (first_row(b, t, now) == Outcome::impossible) return Outcome::impossible;
-        for (int64_t i = 0; i < k; ++i) prior[i] = chain.log_start[i] > MINUS_INFINITY ? 1.0 : 0.0;
-        if (lost(b.log_density + t * k)) return Outcome::digits_lost;
-        for (int64_t i = 0; i < k; ++i) b.state[t * k + i] = now[i];
+        bad = begin;
+        if (first_row(b, begin, now) == Outcome::impossible) return Outcome::impossible;
+        std::copy(now, now + k, b.state + begin * k);
         lines.density_sums[0] = 1.0;
-        ++t;
+        ++begin;
     } else {
         for (int64_t i = 0; i < k; ++i) {
             now[i] = std::exp(b.log_before[i]);
             if (!chain.everywhere && now[i] < LEAST_SHARE && b.log_before[i] > MINUS_INFINITY) return Outcome::digits_lost;
         }
     }
-    for (; t < piece.end; ++t) {
-        bad = t;
-        const double* row = b.log_density + t * k;
-        const double peak = scaled_density<LANES>(row, k, lanes, density);
-        if (peak == MINUS_INFINITY) return Outcome::impossible;
-        weighted_rows<LANES>(now, chain.step.data(), k, lanes, prior);
-        double sum = 0.0;
-        for (int64_t i = 0; i < lanes; ++i) now[i] = prior[i] * density[i];
-        for (int64_t i = 0; i < lanes; ++i) sum += now[i];
-        // Too little of it is left; the logarithms tell whether the row is impossible.
-        if (!(sum >= LEAST_SHARE)) return Outcome::digits_lost;
-        const double scale = 1.0 / sum;
-        for (int64_t i = 0; i < lanes; ++i) now[i] *= scale;
-        if (lost(row)) return Outcome::digits_lost;
-        for (int64_t i = 0; i < k; ++i) b.state[t * k + i] = now[i];
-        lines.density_sums[t - piece.begin] = sum;
-        b.log_evidence[t] = peak + log_of_positive(sum);
+    double scale = 1.0;
+    for (; begin < piece.end; begin += TILE) {
+        const int64_t n = std::min(TILE, piece.end - begin);
+        double* const sums = lines.density_sums.data() + (begin - piece.begin);
+        scaled_densities<LANES>(b.log_density + begin * k, n, k, lines.density.data(), peak);
+        for (int64_t r = 0; r < n; ++r) {
+            bad = begin + r;
+            if (peak[r] == MINUS_INFINITY) return Outcome::impossible;
+            weighted_rows<LANES>(now, chain.step.data(), k, lanes, prior);
+            const double* density = lines.density.data() + r * k;
+            const Quad factor = quad_of(scale);
+            Quad all = quad_of(0.0);
+            BAYESKIT_UNROLL
+            for (int64_t i = 0; i < lanes; i += QUAD) {
+                const Quad joint = read_quad(prior + i) * (read_quad(density + i) * factor);
+                write_quad(now + i, joint);
+                all = all + joint;
+            }
+            const double sum = sum_of(all);
+            // Too little of it is left; the logarithms tell whether the row is impossible.
+            if (!(sum >= LEAST_SHARE)) return Outcome::digits_lost;
+            scale = 1.0 / sum;
+            sums[r] = sum;
+            double* const state = b.state + bad * k;
+            write_states<LANES>(state, now, scale, k);
+            if (!chain.everywhere && lost(b.log_density + bad * k, state)) return Outcome::digits_lost;
+            if (sum < LEAST_SUM) {
+                for (int64_t i = 0; i < k; ++i) now[i] = state[i];
+                scale = 1.0;
+            }
+        }
+        for (int64_t r = 0; r < n; ++r) b.log_evidence[begin + r] = peak[r] + log_of_positive(sums[r]);
     }
     return Outcome::done;
 }
 
-// Turns the filtered states of a piece into smoothed ones and adds up starts and steps; `before` takes log P(this piece and
-// what follows | state of the row before), up to a constant, where the piece continues a sequence.
+// Turns the filtered states of a piece into smoothed ones and, where `count`, adds up starts and steps; `before` takes log
+// P(this piece and what follows | state of the row before), up to a constant, where the piece continues a sequence.
 template <int LANES>
-BAYESKIT_INLINE void backward(const Block& b, const Piece& piece, Lines& lines, Sums& sums, double* before) {
+BAYESKIT_INLINE void backward(const Block& b, const Piece& piece, bool count, Lines& lines, Sums& sums, double* before) {
     const Chain& chain = b.chain;
     const int64_t k = chain.k, lanes = LANES ? LANES : chain.lanes;
-    double *after = lines.after.data(), *density = lines.density.data(), *now = lines.now.data();
+    double *after = lines.after.data(), *joint = lines.prior.data(), *now = lines.now.data();
     std::fill(after, after + lanes, 0.0);
     std::fill(now, now + lanes, 0.0);
-    int64_t t = piece.end - 1;
     {
         double peak = MINUS_INFINITY;
-        const double* share = b.state + t * k;
+        const double* share = b.state + (piece.end - 1) * k;
         if (!piece.last)
             for (int64_t i = 0; i < k; ++i)
                 if (share[i] > 0.0) peak = std::max(peak, b.log_after[i]);
         for (int64_t i = 0; i < k; ++i)
             after[i] = piece.last ? 1.0 : share[i] > 0.0 ? std::exp(b.log_after[i] - peak) : 0.0;
     }
-    for (;; --t) {
-        double* share = b.state + t * k;
-        double sum = 0.0;
-        // A state that the rows so far rule out stays so, whatever follows.
-        for (int64_t i = 0; i < k; ++i) {
-            after[i] = share[i] > 0.0 ? after[i] : 0.0;
-            sum += share[i] * after[i];
-        }
-        const double scale = 1.0 / sum;
-        for (int64_t i = 0; i < k; ++i) {
-            after[i] *= scale;
-            share[i] *= after[i];
-        }
-        if (t == piece.begin && piece.first) {
-            for (int64_t i = 0; i < k; ++i) sums.start[i] += share[i];
-            return;
-        }
-        scaled_density<LANES>(b.log_density + t * k, k, lanes, density);
-        const double inverse = 1.0 / lines.density_sums[t - piece.begin];
-        for (int64_t i = 0; i < lanes; ++i) density[i] *= after[i] * inverse;
-        const bool inside = t > piece.begin;
-        for (int64_t i = 0; i < k; ++i) now[i] = inside ? b.state[(t - 1) * k + i] : std::exp(b.log_before[i]);
-        add_products<LANES>(now, density, k, lanes, sums.steps.data());
-        weighted_rows<LANES>(density, chain.back.data(), k, lanes, after);
-        if (!inside) {
-            for (int64_t i = 0; i < k; ++i) before[i] = std::log(after[i]);
-            return;
+    for (int64_t end = piece.end;; end -= TILE) {
+        const int64_t begin = std::max(piece.begin, end - TILE), n = end - begin;
+        scaled_densities<LANES>(b.log_density + begin * k, n, k, lines.density.data(), lines.peak.data());
+        const double* const density_sums = lines.density_sums.data() + (begin - piece.begin);
+        for (int64_t r = n - 1; r >= 0; --r) {
+            const int64_t t = begin + r;
+            double* share = b.state + t * k;
+            Quad all = quad_of(0.0);
+            // A state that the rows so far rule out stays so, whatever follows.
+            BAYESKIT_UNROLL
+            for (int64_t i = 0; i < lanes; i += QUAD) {
+                const Quad filtered = i + QUAD < lanes ? read_quad(share + i) : read_some(share + i, k - i);
+                const Quad possible = where_at_most(filtered, quad_of(0.0), quad_of(0.0), read_quad(after + i));
+                write_quad(after + i, possible);
+                write_quad(joint + i, filtered * possible);
+                all = all + filtered * possible;
+            }
+            const double scale = 1.0 / sum_of(all);
+            write_states<LANES>(share, joint, scale, k);
+            // The sum is 1 but for rounding, which is taken out once in a while, since the chain waits for it.
+            if (r == n - 1)
+                for (int64_t i = 0; i < k; ++i) after[i] *= scale;
+            if (t == piece.begin && piece.first) {
+                for (int64_t i = 0; i < k; ++i) sums.start[i] += share[i];
+                return;
+            }
+            const double* density = lines.density.data() + r * k;
+            const Quad inverse = quad_of(1.0 / density_sums[r]);
+            BAYESKIT_UNROLL
+            for (int64_t i = 0; i < lanes; i += QUAD)
+                write_quad(joint + i, read_quad(after + i) * (read_quad(density + i) * inverse));
+            const bool inside = t > piece.begin;
+            if (count) {
+                for (int64_t i = 0; i < k; ++i) now[i] = inside ? share[i - k] : std::exp(b.log_before[i]);
+                add_products<LANES>(now, joint, k, lanes, sums.steps.data());
+            }
+            weighted_rows<LANES>(joint, chain.back.data(), k, lanes, after);
+            if (!inside) {
+                for (int64_t i = 0; i < k; ++i) before[i] = std::log(after[i]);
+                return;
+            }
         }
     }
 }
@@ -250,7 +313,7 @@ bool forward_in_logs(const Block& b, const Piece& piece, int64_t& bad) {
     return true;
 }
 
-void backward_in_logs(const Block& b, const Piece& piece, Sums& sums, double* before) {
+void backward_in_logs(const Block& b, const Piece& piece, bool count, Sums& sums, double* before) {
     const Chain& chain = b.chain;
     const int64_t k = chain.k;
     std::vector<double> after(k, 0.0), terms(k), joint(k);
@@ -275,7 +338,7 @@ void backward_in_logs(const Block& b, const Piece& piece, Sums& sums, double* be
         for (int64_t i = 0; i < k; ++i) {
             for (int64_t j = 0; j < k; ++j) {
                 terms[j] = chain.log_step[i * k + j] + b.log_density[t * k + j] + after[j] - b.log_evidence[t];
-                sums.log_steps[i * k + j] += std::exp(from[i] + terms[j]);
+                if (count) sums.log_steps[i * k + j] += std::exp(from[i] + terms[j]);
             }
             earlier[i] = log_sum(terms.data(), k);
         }
@@ -289,7 +352,7 @@ void backward_in_logs(const Block& b, const Piece& piece, Sums& sums, double* be
 
 struct Pass {
     const Block& block;
-    bool smooth;
+    bool smooth, count;
     double* last;    // (k,): log of the filtered states of the last row, for the block that follows
     double* before;  // (k,): for the block that comes before
 };
@@ -304,7 +367,7 @@ BAYESKIT_INLINE void run_piece(const Pass& pass, const Piece& piece, bool ends_b
     if (outcome == Outcome::done) {
         if (ends_block)
             for (int64_t i = 0; i < k; ++i) pass.last[i] = std::log(last[i]);
-        if (pass.smooth) backward<LANES>(b, piece, lines, sums, pass.before);
+        if (pass.smooth) backward<LANES>(b, piece, pass.count, lines, sums, pass.before);
         return;
     }
     if (outcome == Outcome::impossible || !forward_in_logs(b, piece, bad)) {
@@ -313,7 +376,7 @@ BAYESKIT_INLINE void run_piece(const Pass& pass, const Piece& piece, bool ends_b
     }
     if (ends_block) std::copy(last, last + k, pass.last);
     if (pass.smooth) {
-        backward_in_logs(b, piece, sums, pass.before);
+        backward_in_logs(b, piece, pass.count, sums, pass.before);
     } else {
         for (int64_t i = piece.begin * k; i < piece.end * k; ++i) b.state[i] = std::exp(b.state[i]);
     }
@@ -339,20 +402,27 @@ Out array_of(std::vector<double>&& values, std::initializer_list<size_t> shape) 
     return Out(kept->data(), shape, owner);
 }
 
-// Memory that is not set to zero before it is written.
+// Memory that is not set to zero before it is written. Large ones are asked for in large pages, since a first look at each
+// small one takes longer than a row of the chain.
 Out empty_array(std::initializer_list<size_t> shape) {
+    constexpr std::align_val_t PAGE{4096};
     size_t size = 1;
     for (size_t n : shape) size *= n;
-    auto* memory = new double[std::max<size_t>(size, 1)];
-    nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return Out(memory, shape, owner);
+    const size_t bytes = std::max<size_t>(size, 1) * sizeof(double);
+    void* memory = ::operator new(bytes, PAGE);
+#if defined(__linux__)
+    if (bytes >= size_t{4} << 20) madvise(memory, bytes, MADV_HUGEPAGE);  // as numpy does; a refusal changes nothing
+#endif
+    nb::capsule owner(memory, [](void* p) noexcept { ::operator delete(p, PAGE); });
+    return Out(static_cast<double*>(memory), shape, owner);
 }
 
-// states (n_rows, k), log evidence (n_rows,), last (k,), before (k,), n_start (k,), n_step (k, k), impossible row or -1
+// states (n_rows, k), log evidence (n_rows,), last (k,), before (k,), n_start (k,), n_step (k, k) (zeros unless `count`), impossible row
+// or -1
 using Result = std::tuple<Out, Out, Out, Out, Out, Out, int64_t>;
 
 Result forward_backward(Matrix log_density, Places starts, Vector log_start, Matrix log_step, std::optional<Vector> log_before,
-                        std::optional<Vector> log_after, bool smooth, int n_threads) {
+                        std::optional<Vector> log_after, bool smooth, int n_threads, bool count) {
     const Chain chain(log_start, log_step);
     const int64_t n_rows = log_density.shape(0), k = chain.k;
     const size_t n = n_rows, states = k;
@@ -367,14 +437,14 @@ Result forward_backward(Matrix log_density, Places starts, Vector log_start, Mat
     const std::vector<int64_t> ends = chunks_of(pieces, k);
     const int64_t n_chunks = static_cast<int64_t>(ends.size()) - 1;
     std::vector<double> last(k, 0.0), before(k, 0.0), start(k, 0.0), steps(k * k, 0.0);
-    const Pass pass{block, smooth, last.data(), before.data()};
+    const Pass pass{block, smooth, count, last.data(), before.data()};
     std::vector<std::unique_ptr<Sums>> sums(n_chunks);
     int64_t impossible = -1;
     {
         nb::gil_scoped_release release;
         parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
             sums[chunk] = std::make_unique<Sums>(chain);
-            Lines lines(chain.lanes);
+            Lines lines(chain.k, chain.lanes);
             run_pieces(pass, pieces.data() + ends[chunk], pieces.data() + ends[chunk + 1], &pieces.back(), lines,
                        *sums[chunk]);
         });
@@ -402,7 +472,7 @@ Result forward_backward(Matrix log_density, Places starts, Vector log_start, Mat
 void bind_forward_backward(nb::module_& m) {
     using namespace nb::literals;
     m.def("forward_backward", &forward_backward, "log_density"_a, "starts"_a, "log_start"_a, "log_step"_a,
-          "log_before"_a.none(), "log_after"_a.none(), "smooth"_a, "n_threads"_a);
+          "log_before"_a.none(), "log_after"_a.none(), "smooth"_a, "n_threads"_a, "count"_a = true);
 }
 
 }  // namespace bayeskit::sequence

@@ -92,6 +92,22 @@ def test_smoothing_is_what_loops_in_logarithms_give(case):
     assert_allclose(n_step, expected_step, atol=1e-9)
 
 
+@pytest.mark.parametrize("k", [1, 3, 5, 10, 12, 16, 17])
+@pytest.mark.parametrize(("zeros", "scale"), [(False, 3.0), (True, 3.0), (True, 60.0), (False, 300.0)])
+def test_a_long_sequence_is_smoothed_as_by_loops_with_and_without_counts(k, zeros, scale):
+    log_b, start, step = chain(np.random.default_rng(k), 101, k, zeros, scale)
+    log_b += np.log(1e-300)
+    own_gamma, own_step, own_evidence = smooth_twin(log_b, start, step)
+    counted = forward_backward(log_b, np.array([0]), start, step, None, None, True, 1)
+    alone = forward_backward(log_b, np.array([0]), start, step, None, None, True, 1, count=False)
+    assert_allclose(counted[0], own_gamma, atol=1e-10)
+    assert_allclose(counted[1], own_evidence, rtol=1e-12)
+    assert_allclose(counted[5], own_step, atol=1e-9)
+    for a, b in zip(counted[:2], alone[:2], strict=True):
+        assert_array_equal(a, b)
+    assert not alone[5].any()
+
+
 @settings(deadline=None)
 @given(cases(), st.data())
 def test_two_blocks_give_what_one_gives(case, data):

@@ -81,7 +81,7 @@ def test_baum_welch_reaches_the_same_likelihood_from_the_same_start(seed):
     )
     for _ in range(5):
         total = ExpectedCounts(rows, 2, counts)
-        for block in hidden.passes(beliefs).smoothed():
+        for block in hidden.passes(beliefs).smoothed(count=True):
             total.add(block.begin, block.end, block.states)
             total.n_start += block.n_start
             total.n_step += block.n_step

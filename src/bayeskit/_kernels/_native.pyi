@@ -847,6 +847,7 @@ def forward_backward(
     log_after: NDArray[np.float64] | None,
     smooth: bool,
     n_threads: int,
+    count: bool = True,
 ) -> tuple[
     NDArray[np.float64],
     NDArray[np.float64],

@@ -1,4 +1,4 @@
-"""Sequences on the command line: ``train --group --time``, and ``predict`` with a chain."""
+"""Sequences on the command line: ``train --group --time``, and ``predict``, ``explain`` and ``compare`` with chains."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
 from bayeskit.cli import options, screen
@@ -16,6 +17,9 @@ from bayeskit.progress import Progress
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
+    from bayeskit.workflow.evaluation import PairedComparison
+
+STRONGEST = 8  # rows of an explanation that are shown
 
 
 @dataclass(frozen=True)
@@ -112,15 +116,6 @@ def train(
         screen.say(f"report  {page}")
 
 
-def refuse_chain(path: Path, verb: str, instead: str) -> None:
-    """Refuse a model of sequences, whose rows are not judged one by one."""
-    if chain_of(path) is not None:
-        raise BayeskitError(
-            f"{path}: {verb} judges each row by itself, and the rows of a chain depend on those before them; in "
-            f"Python, {instead}."
-        )
-
-
 def chain_of(path: Path) -> Any:
     """Return the chain of a model file, or None where it holds anything else."""
     from bayeskit.io.container import read
@@ -132,6 +127,82 @@ def chain_of(path: Path) -> Any:
     from bayeskit.io.model_files import load_value
 
     return load_value(path)
+
+
+def explain(model: Any, file: TableFile, row: int | None, doubtful: int, decimal: str | None, as_json: bool) -> None:
+    """Say why rows are in their states: what each row of the sequence adds to the log-odds."""
+    from bayeskit.workflow.chain_questions import explain_rows
+
+    if not hasattr(model, "explain"):
+        raise BayeskitError(
+            f"a {type(model).__name__} has one class for a sequence and no state of a row to explain; train a chain "
+            "whose target changes within a sequence, or one without a target."
+        )
+    explained = explain_rows(model, file, row, doubtful, decimal)
+    if as_json:
+        screen.say_json(
+            [
+                {
+                    "row": each.row,
+                    "sequence": each.name,
+                    "states": list(each.said.states),
+                    "prior_log_odds": each.said.prior,
+                    "log_odds": each.said.log_odds,
+                    "evidence": [
+                        {"row": number, "log_odds": change}
+                        for number, change in zip(each.rows, each.said.changes.tolist(), strict=True)
+                    ],
+                }
+                for each in explained
+            ]
+        )
+        return
+    for each in explained:
+        a, b = each.said.states
+        screen.say(f"row {each.row}, sequence {each.name}: {a} rather than {b}, log-odds {each.said.log_odds:+.2f}")
+        strongest = sorted(np.argsort(-np.abs(each.said.changes), kind="stable")[:STRONGEST].tolist())
+        rest = float(np.delete(each.said.changes, strongest).sum())
+        lines = [("before any row", f"{each.said.prior:+.2f}")]
+        for t in strongest:
+            name = "a step without a row" if each.rows[t] is None else f"row {each.rows[t]}"
+            lines.append((name, f"{each.said.changes[t]:+.2f}"))
+        if len(each.rows) > STRONGEST:
+            lines.append((f"{len(each.rows) - STRONGEST} other rows", f"{rest:+.2f}"))
+        screen.table(("what is known", "log-odds"), lines, right=(1,))
+        screen.say()
+
+
+def compare(
+    models: tuple[Any, Any],
+    names: tuple[str, str],
+    file: TableFile,
+    target: str | None,
+    decimal: str | None,
+    as_json: bool,
+) -> PairedComparison | None:
+    """Compare chains by the probability of sequences, and say it; or return their comparison by known labels."""
+    from bayeskit.workflow.chain_questions import ChainComparison, compare_chains
+    from bayeskit.workflow.wording import count
+
+    comparison = compare_chains(*models, file, target, decimal)
+    if not isinstance(comparison, ChainComparison):
+        return comparison
+    if as_json:
+        sides = dict(zip(("first", "second", "difference"), comparison.log_likelihood, strict=True))
+        wins = {"first_better": comparison.first_better, "second_better": comparison.second_better}
+        sizes = {"sequences": comparison.n_sequences, "rows": comparison.n_rows}
+        said = {"first": names[0], "second": names[1], **sizes, "log_likelihood": sides}
+        screen.say_json({**said, **wins, "p_value": comparison.p_value})
+        return None
+    screen.say(f"{file.name}: {count(comparison.n_sequences, 'sequence')}, {count(comparison.n_rows, 'row')}")
+    screen.say()
+    row = ("log P(sequence)", *map(str, comparison.log_likelihood))
+    screen.table(("score", *names, "difference"), [row], right=(1, 2, 3))
+    screen.say()
+    better = f"more probable by {names[0]}: {count(comparison.first_better, 'sequence')}"
+    screen.say(f"{better}; by {names[1]}: {count(comparison.second_better, 'sequence')}")
+    screen.say(f"p-value of the sign test: {comparison.p_value:.4g}")
+    return None
 
 
 class SequencePredictions:

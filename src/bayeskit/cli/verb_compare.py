@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayeskit.cli import options, screen, texts
+from bayeskit.cli import options, screen, sequences, texts
 from bayeskit.errors import BayeskitError
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.evaluation import PairedComparison
 
 
 def compare(
@@ -27,17 +30,28 @@ def compare(
     """Compare two models on one table, or on texts, with known classes.
 
     The scores are subtracted row by row, so that the standard error of the difference shows whether it is more than
-    chance.
+    chance. Chains are compared by their states or classes where these are known, and by log P(sequence) where the
+    states are hidden.
 
     Example: bayeskit compare naive.bayes tan.bayes new-days.csv
     """
-    from bayeskit.decide.scores import MEASURES
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.evaluation import compare_models
     from bayeskit.workflow.held_out_texts import compare_texts
     from bayeskit.workflow.trained import TrainedModel
-    from bayeskit.workflow.wording import count
 
+    names, unit = (first.name, second.name), "row"
+    chains = sequences.chain_of(first), sequences.chain_of(second)
+    if any(chain is not None for chain in chains):
+        if any(chain is None for chain in chains):
+            raise BayeskitError(f"{first.name} and {second.name}: one reads sequences and the other single rows.")
+        sequences.refuse_unused([data], {"--text": text, "--strict": strict}, "a chain")
+        file = TableFile.open(data, encoding, delimiter, missing=missing or (), keep=True)
+        judged = sequences.compare(chains, names, file, target, decimal, json)
+        if judged is not None:
+            unit = "sequence" if type(chains[0]).__name__ == "SequenceClassifier" else "row"
+            _say(judged, names, file.name, unit, json)
+        return
     models = TrainedModel.load(first, target), TrainedModel.load(second, target)
     read_texts = [texts.is_text_model(model.model) for model in models]
     if any(read_texts):
@@ -52,9 +66,16 @@ def compare(
         # Each model reads the file, so that standard input is kept.
         file = TableFile.open(data, encoding, delimiter, missing=missing or (), keep=True)
         comparison = compare_models(*models, file, target, strict=strict, decimal=decimal)
-        name, unit = file.name, "row"
-    names, sides = (first.name, second.name), ("first", "second", "difference")
-    if json:
+        name = file.name
+    _say(comparison, names, name, unit, json)
+
+
+def _say(comparison: PairedComparison, names: tuple[str, str], name: str, unit: str, as_json: bool) -> None:
+    from bayeskit.decide.scores import MEASURES
+    from bayeskit.workflow.wording import count
+
+    sides = ("first", "second", "difference")
+    if as_json:
         measures = {name: dict(zip(sides, each, strict=True)) for name, each in comparison.measures.items()}
         screen.say_json(
             {

@@ -49,7 +49,8 @@ def explain(
 
     Starts from the prior log-odds and adds the contribution of each column, in log-odds: +0.7 doubles the odds.
     Without --row the least certain rows are explained. A text classifier shows the words in the text; for it DATA is a
-    file with a column of texts, or - for one text from standard input.
+    file with a column of texts, or - for one text from standard input. A hidden Markov model shows how each row of the
+    sequence moved the state of the row.
 
     With --of a network is asked without a table: which finding moved the probability how far, the strongest first.
 
@@ -67,7 +68,12 @@ def explain(
 
     if row is not None and doubtful is not None:
         raise typer.BadParameter("give --row or --doubtful, not both.")
-    sequences.refuse_chain(model, "explain", "bayeskit.load(…).explain(rows) explains a row of a sequence")
+    chain = sequences.chain_of(model)
+    if chain is not None:
+        sequences.refuse_unused([data], {"--text": text, "--strict": strict, "--target": target}, "a chain")
+        rows_of = TableFile.open(data, encoding, delimiter, missing=tuple(missing or ()), keep=True)
+        sequences.explain(chain, rows_of, row, doubtful or DOUBTFUL, decimal, json)
+        return
     classifier = options.load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
     if is_text:

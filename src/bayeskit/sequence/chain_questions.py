@@ -338,6 +338,13 @@ class ChainQuestions(Model):
         density = passes.density(0, read.n_rows)
         return explain_state(model._chain, density, row % read.n_rows, (a, b), (pair[0], pair[1]))
 
+    def _over_time(self, X: Any) -> tuple[Matrix, NDArray[Any]]:
+        """Return P(state | all rows) and the best path at each time, those of steps without a row among them."""
+        model = self._now()
+        read, passes = model._asked(X, None, None, None)
+        posterior = _guarded(read, lambda: _smoothed(passes, model.n_states_))
+        return posterior, model.states_[_guarded(read, lambda: passes.best_path()[0])]
+
     def plot(self, X: Any, *, time: Any = None, ax: Axes | None = None) -> Axes:
         """Draw P(state | all rows) of one sequence as bands over time; matplotlib must be installed."""
         import bayeskit  # the pictures are reached by their public name

@@ -118,7 +118,7 @@ class HiddenSequences:
 
         def expect(now: Estimated) -> tuple[SequenceCounts, float]:
             total, log = ExpectedCounts(self.rows, k, now.counts), 0.0
-            for block in self.passes(now.beliefs).smoothed():
+            for block in self.passes(now.beliefs).smoothed(count=True):
                 total.add(block.begin, block.end, block.states)
                 total.n_start += block.n_start
                 total.n_step += block.n_step

@@ -78,12 +78,12 @@ class Passes:
         starts = self.offsets[first:last]
         return starts - begin, not (len(starts) and starts[0] == begin), self.offsets[last] != end
 
-    def _run(self, begin: int, end: int, before: Any, after: Any, smooth: bool) -> Any:
+    def _run(self, begin: int, end: int, before: Any, after: Any, smooth: bool, count: bool = False) -> Any:
         starts, goes_on, _ = self._starts(begin, end)
         density = self.density(begin, end)
         result = forward_backward(
             density, starts, self.log_start, self.log_step, before if goes_on else None, after, smooth,
-            n_threads(density.size),
+            n_threads(density.size), count,
         )  # fmt: skip
         if result[-1] >= 0:
             raise ImpossibleRow(begin + int(result[-1]))
@@ -96,8 +96,8 @@ class Passes:
             states, evidence, last, *_ = self._run(begin, end, last, None, False)
             yield begin, end, states, evidence, last
 
-    def smoothed(self) -> Iterator[Smoothed]:
-        """Yield each block, the last one first."""
+    def smoothed(self, *, count: bool = False) -> Iterator[Smoothed]:
+        """Yield each block, the last one first; expected starts and steps are zeros unless ``count``."""
         carried: list[Matrix | None] = [None]
         for begin, end in self.blocks[:-1]:
             carried.append(self._run(begin, end, carried[-1], None, False)[2])
@@ -105,7 +105,7 @@ class Passes:
         for (begin, end), before in zip(reversed(self.blocks), reversed(carried), strict=True):
             goes_on_after = self._starts(begin, end)[2]
             states, evidence, _, back, n_start, n_step, _ = self._run(
-                begin, end, before, after if goes_on_after else None, True
+                begin, end, before, after if goes_on_after else None, True, count
             )
             after = back
             yield Smoothed(begin, end, states, evidence, n_start, n_step)

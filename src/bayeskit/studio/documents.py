@@ -1,4 +1,4 @@
-"""What is open in the studio: networks with their history, classifiers and tables, each under an id."""
+"""What is open in the studio: networks with their history, classifiers, chains and tables, each under an id."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bayeskit.studio.workers import Lane
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
-DocumentKind = Literal["network", "classifier", "table"]
+DocumentKind = Literal["network", "classifier", "chain", "table"]
 # More documents than these are not kept open: the one that was not used for longest is closed.
 MOST_OPEN = 12
 MOST_STEPS = 200  # of undo
@@ -351,6 +351,7 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
     if path.suffix.lower() == ".bayes":
         from bayeskit.io.model_files import load_value
         from bayeskit.sequence.dynamic_network import DynamicNetwork
+        from bayeskit.sequence.hidden_markov import HiddenMarkov
         from bayeskit.studio.time_slices import in_slices
 
         model = load_value(path)
@@ -358,10 +359,12 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
             return "network", model
         if isinstance(model, DynamicNetwork):
             return "network", in_slices(model)
+        if isinstance(model, HiddenMarkov):
+            return "chain", None
         if not hasattr(model, "schema_"):
             raise ModelFileError(
-                f"{path.name!r} holds a {type(model).__name__}, which the studio has no view for; it shows networks "
-                "and classifiers of tables."
+                f"{path.name!r} holds a {type(model).__name__}, which the studio has no view for; it shows networks, "
+                "classifiers of tables and hidden Markov models."
             )
         return "classifier", None
     if is_network_file(path):

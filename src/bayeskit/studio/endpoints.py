@@ -46,7 +46,7 @@ class Endpoint:
 
 
 def _ask(kind: str, name: str, summary: str, body: Shape, lane: str = "quick", task: str = "") -> Endpoint:
-    folder = {"network": "networks", "classifier": "classifiers", "table": "tables"}[kind]
+    folder = {"network": "networks", "classifier": "classifiers", "chain": "chains", "table": "tables"}[kind]
     return Endpoint("POST", f"/{folder}/{{id}}/{name}", name, summary, kind, body, task or name.replace("-", "_"), lane)
 
 
@@ -108,6 +108,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              "the answer is CSV.", "classifier", upload=True, query=("name",), gives="text/csv"),
     Endpoint("GET", "/classifiers/{id}/file", "model_file", "The classifier as a model file.", "classifier",
              gives="application/octet-stream"),
+    _ask("chain", "schema", "The states of a hidden Markov model, and the columns of its rows.", fields(),
+         task="chain"),
+    _ask("chain", "bands", "The probability of each state at each time of pasted sequences, CSV with a header, and the "
+         "most probable path.", fields({"text": {"type": "string", "maxLength": 4_000_000}}), "slow"),
     _ask("table", "columns", "The kind of each column, and why.", fields(target=TEXT, kinds=KINDS), "slow"),
     _ask("table", "problems", "What is wrong with the table, and what to do.", fields(target=TEXT, kinds=KINDS),
          "slow"),

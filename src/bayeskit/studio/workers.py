@@ -34,7 +34,7 @@ RESTING = 32 << 20
 WAITING = 32
 TASKS = (
     "bayeskit.studio.network_tasks", "bayeskit.studio.classifier_tasks", "bayeskit.studio.table_tasks",
-    "bayeskit.studio.opening",
+    "bayeskit.studio.chain_tasks", "bayeskit.studio.opening",
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.result import Result
@@ -121,6 +122,14 @@ def _scored(
     """Return the scores of states or classes, and how many had no label."""
     from bayeskit.decide.scores import Scores
 
+    posterior, codes, n_unlabelled = _labelled(model, source, groups, truth)
+    return Scores.of(posterior, codes, model.classes_.tolist(), loss), n_unlabelled
+
+
+def _labelled(
+    model: Any, source: Source, groups: list[Any], truth: list[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
+    """Return posterior and truth of the rows or sequences that have a label, and how many had none."""
     if isinstance(model, SequenceClassifier):
         posterior = model.predict_proba(source)
         truth = list(dict(zip(reversed(groups), reversed(truth), strict=True)).values())[::-1]
@@ -136,7 +145,7 @@ def _scored(
     codes = np.array([place[str(label)] for label in truth if label is not None], dtype=np.int64)
     if not len(codes):
         raise TableError("no row has a label, so there is nothing to judge.")
-    return Scores.of(posterior[known], codes, classes, loss), int((~known).sum())
+    return posterior[known], codes, int((~known).sum())
 
 
 def evaluate_sequences(
@@ -146,22 +155,38 @@ def evaluate_sequences(
 
     A state is judged given all rows of its sequence. The last value is the column of the truth.
     """
-    raw, source = _read_for(model, file, decimal)
     target = target or model.target_
     if target is None:
         raise TableError("the states of this model were hidden; name the column that holds the truth.", "target")
-    file.refuse_absent([target])
-    group = model._fitted.layout[0]
-    groups = _cells(raw, group) if group in raw.column_names else [0] * raw.num_rows
+    raw, source, groups = _read_with_truth(model, file, target, decimal)
     scores, n_unlabelled = _scored(model, source, groups, _cells(raw, target), loss)
     return scores, n_unlabelled, target
+
+
+def judged_by(
+    model: Any, file: TableFile, target: str, decimal: str | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the posterior of each row or sequence of a file that has a label, and the label's place."""
+    raw, source, groups = _read_with_truth(model, file, target, decimal)
+    posterior, codes, _ = _labelled(model, source, groups, _cells(raw, target))
+    return posterior, codes
+
+
+def _read_with_truth(
+    model: Any, file: TableFile, target: str, decimal: str | None
+) -> tuple[pa.Table, Source, list[Any]]:
+    """Return a file as it is, what a chain reads of it, and the group of each row."""
+    raw, source = read_for(model, file, decimal)
+    file.refuse_absent([target])
+    group = model._fitted.layout[0]
+    return raw, source, _cells(raw, group) if group in raw.column_names else [0] * raw.num_rows
 
 
 def predict_sequences(model: Any, file: TableFile, decimal: str | None = None) -> pa.Table:
     """Return the file with the state of each row and its probability, or each sequence with its class."""
     import pyarrow as pa
 
-    raw, source = _read_for(model, file, decimal)
+    raw, source = read_for(model, file, decimal)
     state = model._fitted
     places = [name for name in state.layout if name is not None and name in raw.column_names]
     if isinstance(model, SequenceClassifier):
@@ -179,7 +204,7 @@ def predict_sequences(model: Any, file: TableFile, decimal: str | None = None) -
     return raw.append_column(name, pa.array(path.tolist())).append_column(f"{name}_probability", pa.array(best))
 
 
-def _read_for(model: Any, file: TableFile, decimal: str | None) -> tuple[pa.Table, Source]:
+def read_for(model: Any, file: TableFile, decimal: str | None = None) -> tuple[pa.Table, Source]:
     """Return a file as it is, and the columns that a chain reads, with those that say where rows belong."""
     from bayeskit.kinds.infer import infer_kinds, read_features
     from bayeskit.kinds.written import read_columns

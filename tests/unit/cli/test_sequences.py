@@ -192,3 +192,76 @@ def test_a_chain_is_judged_on_whole_sequences(trained, capsys):
     assert "the states of this model were hidden" in capsys.readouterr().err
     assert run(["evaluate", "stage.bayes", "stays.csv", "--target", "outcome"]) != 0
     assert "'stage' has the value 'bad'" in capsys.readouterr().err
+
+
+def test_explain_says_which_rows_moved_the_state_as_in_python(trained, capsys):
+    capsys.readouterr()
+    assert run(["explain", "stage.bayes", "stays.csv", "--row", "5", "--json"]) == 0
+    (said,) = json.loads(capsys.readouterr().out)
+    with (trained / "stays.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))[:10]
+    columns = {
+        "patient": ["p0"] * 10,
+        "day": np.array([row["day"] for row in rows], dtype="datetime64[D]"),
+        "heat": [float(row["heat"]) if row["heat"] else np.nan for row in rows],
+        "cough": [row["cough"] for row in rows],
+    }
+    expected = bayeskit.load(trained / "stage.bayes").explain(columns, 4)
+    assert (said["row"], said["sequence"], tuple(said["states"])) == (5, "p0", expected.states)
+    assert [each["row"] for each in said["evidence"]] == list(range(1, 11))
+    np.testing.assert_allclose([each["log_odds"] for each in said["evidence"]], expected.changes, atol=1e-9)
+    assert run(["explain", "stage.bayes", "stays.csv", "--row", "15"]) == 0
+    text = capsys.readouterr().out
+    assert "row 15, sequence p1: well rather than ill" in text
+    assert "row 11 " in text
+    assert "row 1 " not in text
+
+
+def test_explain_without_a_row_takes_the_least_certain_ones(trained, capsys):
+    capsys.readouterr()
+    assert run(["explain", "hidden.bayes", "stays.csv", "--doubtful", "2", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2
+    assert run(["explain", "stage.bayes", "stays.csv", "--row", "121"]) == 1
+    assert "has 120 rows; there is no row 121" in " ".join(capsys.readouterr().err.split())
+    assert run(["explain", "outcome.bayes", "stays.csv"]) == 1
+    assert "no state of a row to explain" in " ".join(capsys.readouterr().err.split())
+
+
+def test_compare_takes_hidden_chains_by_the_probability_of_sequences(trained, capsys):
+    options = ["--group", "patient", "--time", "day", "--ignore", "stage", "--ignore", "outcome", "--no-report"]
+    for n in ("1", "2"):
+        assert run(["train", "stays.csv", *options, "--states", n, "-o", f"{n}.bayes"]) == 0
+    capsys.readouterr()
+    assert run(["compare", "1.bayes", "2.bayes", "stays.csv", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    # One state is naive Bayes of independent rows; ill and well rows make two states far more probable.
+    a, b, difference = (said["log_likelihood"][side][0] for side in ("first", "second", "difference"))
+    np.testing.assert_allclose(difference, b - a, rtol=1e-12)
+    assert difference > 5
+    assert (said["sequences"], said["rows"]) == (12, 120)
+    assert said["first_better"] + said["second_better"] == 12
+    assert run(["compare", "1.bayes", "2.bayes", "stays.csv"]) == 0
+    assert "p-value of the sign test" in capsys.readouterr().out
+
+
+def test_compare_takes_known_states_and_classes_as_classifiers(trained, capsys):
+    options = ["--group", "patient", "--time", "day", "--target", "stage", "--ignore", "outcome", "--no-report"]
+    assert run(["train", "stays.csv", *options, "--ignore", "heat", "-o", "cough.bayes"]) == 0
+    capsys.readouterr()
+    assert run(["compare", "stage.bayes", "cough.bayes", "stays.csv", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    for side, name in (("first", "stage.bayes"), ("second", "cough.bayes")):
+        assert run(["evaluate", name, "stays.csv", "--json"]) == 0
+        judged = json.loads(capsys.readouterr().out)
+        np.testing.assert_allclose(said["log_loss"][side], list(judged["log_loss"].values()), rtol=1e-9)
+    assert run(["compare", "outcome.bayes", "outcome.bayes", "stays.csv"]) == 0
+    assert "12 sequences" in capsys.readouterr().out
+
+
+def test_compare_refuses_chains_that_cannot_be_compared(trained, capsys):
+    options = ["--group", "patient", "--time", "day", "--ignore", "stage", "--ignore", "outcome", "--no-report"]
+    assert run(["train", "stays.csv", *options, "--ignore", "cough", "-o", "heat.bayes"]) == 0
+    assert run(["compare", "hidden.bayes", "heat.bayes", "stays.csv"]) == 1
+    assert "only one of the models has the column 'cough'" in " ".join(capsys.readouterr().err.split())
+    assert run(["compare", "hidden.bayes", "outcome.bayes", "stays.csv"]) == 1
+    assert "do not answer the same question" in " ".join(capsys.readouterr().err.split())

@@ -72,6 +72,7 @@ const PATHS = {
   open: "M4 7h6l2 2h8v10H4z",
   network: "M12 5v5M12 10l-6 6M12 10l6 6M12 5m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0M6 18m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0M18 18m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0",
   classifier: "M5 19V9M10 19V5M15 19v-7M20 19v-4",
+  chain: "M3 17h4v-6h5v4h4V7h5",
   table: "M4 5h16v14H4zM4 10h16M10 5v14",
   theme: "M12 4a8 8 0 1 0 8 8a6 6 0 0 1-8-8",
   plus: "M12 6v12M6 12h12",

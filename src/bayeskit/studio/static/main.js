@@ -8,6 +8,7 @@ import { Evidence } from "./evidence.js";
 import { Groups } from "./groups.js";
 import { NetworkView } from "./network_view.js";
 import { Scenarios } from "./scenarios.js";
+import { ChainView } from "./chain_view.js";
 import { ClassifierView } from "./classifier_view.js";
 import { TableView } from "./table_view.js";
 import { language, setLanguage, t } from "./words.js";
@@ -145,7 +146,7 @@ class Studio {
     root.classList.toggle("empty", !this.current);
     put(this.panel);
     if (!this.current) return this.showEmpty();
-    const kinds = { network: () => this.showNetwork(params), classifier: () => this.showClassifier(params), table: () => this.showTable(params) };
+    const kinds = { network: () => this.showNetwork(params), classifier: () => this.showClassifier(params), chain: () => this.showChain(), table: () => this.showTable(params) };
     return kinds[this.current.kind]();
   }
 
@@ -171,6 +172,16 @@ class Studio {
     });
     await this.view.start().catch(() => {});
     if (current.recovered) this.view.say(t("recovered"));
+  }
+
+  async showChain() {
+    const { current } = this;
+    this.view = new ChainView({
+      stage: this.stage, panel: this.panel, name: current.name,
+      post: (question, body, signal) => api.post(`/chains/${current.id}/${question}`, body, signal),
+    });
+    this.write(new URLSearchParams());
+    await this.view.start();
   }
 
   async showClassifier(params) {
