@@ -265,7 +265,7 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             )
         return (yield counting(replace(plan, families=GivenGraph(counts.parents)))).counts  # type: ignore[no-any-return]
 
-    def _plus(self, ours: GraphCounts, theirs: GraphCounts) -> GraphCounts:
+    def _plus(self, ours: GraphCounts | RealGraph, theirs: GraphCounts | RealGraph) -> GraphCounts:
         if isinstance(ours, RealGraph) or isinstance(theirs, RealGraph):
             raise MergeError(f"{ONE_FIT}; fit it on all of them.")
         return ours.plus(theirs, MemoryLimit(read_memory(self.max_memory)))
