@@ -16,7 +16,7 @@ from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.graph_beliefs import GraphBeliefs, log_joint_left_out
 from bayeskit.classify.leave_one_out import NEEDS_LABELS, LeavesOneOut
 from bayeskit.classify.network_terms import NetworkTerms
-from bayeskit.classify.real_network import ONE_FIT, RealBeliefs, RealGraph, regression, with_target
+from bayeskit.classify.real_network import RealBeliefs, RealGraph, in_one_fit, regression, with_target
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph_counts import GraphCounts, Parents
@@ -24,7 +24,7 @@ from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
 from bayeskit.decide.protocol import Domain
 from bayeskit.defaults import BINS, MAX_MEMORY, SMOOTHING, UNSEEN
-from bayeskit.errors import BayeskitError, MergeError, ModelFileError, warn_caller
+from bayeskit.errors import BayeskitError, ModelFileError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -215,7 +215,7 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         if not (schema or learn_schema(rows.source, self.kinds, "gaussian")).numeric:
             return None
         if schema is not None:
-            raise BayeskitError(f"{ONE_FIT}; call fit on all of them, or bin the numbers by numeric='mdl'.")
+            raise in_one_fit()
         factors = None
         if self.class_weight is not None:
             n_class = np.bincount(rows.y, rows.weight, minlength=len(rows.classes))
@@ -267,7 +267,7 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
 
     def _plus(self, ours: GraphCounts | RealGraph, theirs: GraphCounts | RealGraph) -> GraphCounts:
         if isinstance(ours, RealGraph) or isinstance(theirs, RealGraph):
-            raise MergeError(f"{ONE_FIT}; fit it on all of them.")
+            raise in_one_fit()
         return ours.plus(theirs, MemoryLimit(read_memory(self.max_memory)))
 
     def _frozen_by(self, schema: Schema) -> frozenset[str]:
@@ -289,7 +289,7 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
 
     def _refuse_what_cannot_be_subtracted(self) -> None:
         if isinstance(self.counts_, RealGraph):
-            raise BayeskitError(f"{ONE_FIT}: leave_one_out would learn it once for each row; use bayeskit.compare.")
+            raise in_one_fit()
         super()._refuse_what_cannot_be_subtracted()
 
     def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:

@@ -28,7 +28,6 @@ from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.schema import Schema, Variable
 
 Floats = NDArray[np.float64]
-ONE_FIT = "a network with real variables is learned from all rows in one fit, so its rows do not add or subtract"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,7 @@ class RealGraph:
         return cls(table.schema, rows.classes, n_class, share, cast(MixedNetwork, net))
 
     def __add__(self, other: Any) -> RealGraph:
-        raise MergeError(f"{ONE_FIT}; fit it on all rows.")
+        raise in_one_fit()
 
     __sub__ = __add__
 
@@ -176,6 +175,14 @@ class RealBeliefs:
         label = self.net.names[-1]
         each: Any = self.net.posterior_rows({label: list(self.net.states[-1])}, name, impossible="prior")
         return each[:, 0], each[:, 1]
+
+
+def in_one_fit() -> MergeError:
+    """Return the error of what would add or subtract rows."""
+    return MergeError(
+        "a network with real variables is learned in one fit, so rows cannot be added or subtracted; call fit on all "
+        "of them, or bin the numbers by numeric='mdl'."
+    )
 
 
 def regression(net: BayesianNetwork, v: int) -> NamedTable:
