@@ -16,11 +16,13 @@ from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.graph_beliefs import GraphBeliefs, log_joint_left_out
 from bayeskit.classify.leave_one_out import NEEDS_LABELS, LeavesOneOut
 from bayeskit.classify.network_terms import NetworkTerms
+from bayeskit.classify.real_network import RealBeliefs, RealGraph, in_one_fit, regression, with_target
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph_counts import GraphCounts, Parents
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
+from bayeskit.decide.protocol import Domain
 from bayeskit.defaults import BINS, MAX_MEMORY, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError, ModelFileError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
@@ -29,8 +31,10 @@ from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.explain.summary import Summary
 from bayeskit.io.expect import expect_field
 from bayeskit.learn.checks import rows_and_labels, split_target, warn_of_empty_columns
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.counting import learn_coded_counts
 from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import (
     a_class_weight,
     a_smoothing,
@@ -47,7 +51,7 @@ from bayeskit.network.learn.search import SHARED_OPTIONS, learn_structure
 from bayeskit.network.learn.search_method import METHODS, SearchMethod
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.discretize import METHODS as BINNING
-from bayeskit.table.read import read_table
+from bayeskit.table.read import Source, read_table
 from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable
 
@@ -76,8 +80,12 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         ``max_parents``, ``missing``, ``random_state``.
     smoothing : float, Lidstone or MEstimate, default 1
         λ of every table: 0 is maximum likelihood, 1 is Laplace.
-    numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        How numeric columns are binned.
+    numeric : {"mdl", "equal-width", "equal-frequency", "gaussian"}, default "mdl"
+        How numeric columns are binned. With "gaussian" they stay numbers: the search learns a conditional Gaussian
+        network, in which a number is linear in the numbers among its parents, with coefficients and a deviation for
+        each case of the others (the class among them), and no number is a parent of the class or of a category. Cells
+        that are missing are then filled in by EM at training and integrated out at prediction, exactly. Such a network
+        is learned in one ``fit``.
     bins : int, default 10
         The largest number of bins; "mdl" chooses the number itself.
     unseen : {"ignore", "error"}, default "ignore"
@@ -125,7 +133,7 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             lambda value: value is None or (isinstance(value, Mapping) and set(value) <= set(SHARED_OPTIONS)),
         ),
         "smoothing": a_smoothing,
-        "numeric": one_of(*BINNING),
+        "numeric": one_of(*BINNING, "gaussian"),
         "bins": at_least(1, whole=True),
         "unseen": one_of("ignore", "error"),
         "class_weight": a_class_weight,
@@ -181,7 +189,9 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             X, y, sample_weight, target, None if terms else schema, type(self).__name__, None if terms else self.kinds
         )
 
-    def _count(self, rows: Labelled, schema: Schema | None, before: GraphCounts | None = None) -> GraphCounts:
+    def _count(
+        self, rows: Labelled, schema: Schema | None, before: GraphCounts | None = None
+    ) -> GraphCounts | RealGraph:
         source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
         terms, limit = self._terms, read_memory(self.max_memory)
         if terms is not None:
@@ -189,12 +199,32 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             alone = terms.count(columns, y, classes, weight).declare(terms.classes(classes))
             y = np.searchsorted(alone.classes, classes)[y]
             return GraphCounts.of_graph(alone, columns, y, terms.parents, weight, limit)
+        if self.numeric == "gaussian":
+            real = self._learn_real(rows, schema)
+            if real is not None:
+                return real
         alone, columns = learn_coded_counts(source, y, classes, weight, self.kinds, self.numeric, self.bins, schema)
         if before is not None:
             return GraphCounts.of_graph(alone, columns, y, before.parents, weight, limit)
         warn_of_empty_columns(alone.schema)
         parents = self._search(alone.schema, columns, y, classes, weight)
         return GraphCounts.of_graph(alone, columns, y, parents, weight, limit)
+
+    def _learn_real(self, rows: Labelled, schema: Schema | None) -> RealGraph | None:
+        """Learn a network with real variables; None where no column is numeric."""
+        if not (schema or learn_schema(rows.source, self.kinds, "gaussian")).numeric:
+            return None
+        if schema is not None:
+            raise in_one_fit()
+        factors = None
+        if self.class_weight is not None:
+            n_class = np.bincount(rows.y, rows.weight, minlength=len(rows.classes))
+            factors = np.asarray(class_factors(n_class, rows.classes, self.class_weight))
+        name = _free_name(self.target or "class", rows.source)
+        options = {"max_memory": self.max_memory, **(self.options or {})}
+        if not isinstance(self.smoothing, int | float):
+            raise BayeskitError(f"with numeric='gaussian' smoothing must be a number; got {self.smoothing!r}.")
+        return RealGraph.of(rows, name, self.network, self.kinds, factors, float(self.smoothing), options)  # type: ignore[arg-type]
 
     def _search(
         self, schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], classes: NDArray[Any], weight: Any
@@ -222,6 +252,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
     def _passes(self, plan: Plan) -> Generator[Pass, Any, GraphCounts]:
         if self._terms is not None:
             return (yield counting(plan)).counts  # type: ignore[no-any-return]
+        if self.numeric == "gaussian":
+            raise BayeskitError("with numeric='gaussian' the rows must be in memory: fit a sample, or bin the numbers.")
         # A search walks over the rows many times: it is given a sample, and its graph is counted in all rows.
         drawn = yield sampling(plan.target, 0, sample_size(len(plan.schema)))
         sample = drawn.sample("the table", plan.target)
@@ -233,14 +265,18 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             )
         return (yield counting(replace(plan, families=GivenGraph(counts.parents)))).counts  # type: ignore[no-any-return]
 
-    def _plus(self, ours: GraphCounts, theirs: GraphCounts) -> GraphCounts:
+    def _plus(self, ours: GraphCounts | RealGraph, theirs: GraphCounts | RealGraph) -> GraphCounts:
+        if isinstance(ours, RealGraph) or isinstance(theirs, RealGraph):
+            raise in_one_fit()
         return ours.plus(theirs, MemoryLimit(read_memory(self.max_memory)))
 
     def _frozen_by(self, schema: Schema) -> frozenset[str]:
         learned = frozenset[str]() if isinstance(self.network, BayesianNetwork) else frozenset(["the structure"])
         return super()._frozen_by(schema) | learned
 
-    def _believe(self, counts: GraphCounts) -> GraphBeliefs:
+    def _believe(self, counts: GraphCounts | RealGraph) -> GraphBeliefs | RealBeliefs:
+        if isinstance(counts, RealGraph):
+            return RealBeliefs(counts.net)
         terms = self._terms
         if terms is not None and not counts.n_class.sum() > 0:  # made by from_network
             return GraphBeliefs(sizes_of(counts.schema), counts.n_classes, counts.parents, terms.tables())
@@ -250,6 +286,11 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
 
     def _check(self, counts: GraphCounts) -> None:
         class_factors(counts.n_class, counts.classes, self.class_weight)
+
+    def _refuse_what_cannot_be_subtracted(self) -> None:
+        if isinstance(self.counts_, RealGraph):
+            raise in_one_fit()
+        super()._refuse_what_cannot_be_subtracted()
 
     def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
         if not self.counts_.n_class.sum() > 0:
@@ -280,7 +321,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
     def _used_cells(self, X: Any) -> NDArray[np.bool_]:
         """Return which cells are used, (n_rows, n_features): those that are neither missing nor unseen."""
         model = self._now()
-        return np.stack([c < v.n_values for c, v in zip(model._encode(X), model.schema_, strict=True)], axis=1)
+        columns = zip(model._encode(X), model.schema_, strict=True)
+        return np.stack([~np.isnan(c) if v.is_numeric else c < v.n_values for c, v in columns], axis=1)
 
     # -- reading the model ------------------------------------------------------------------------------------------
 
@@ -298,6 +340,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         """Return the Bayesian network, the class last; it can be drawn, queried and written as BIF."""
         model = self._now()
         beliefs, name = model._beliefs, model._class_name
+        if isinstance(beliefs, RealBeliefs):
+            return with_target(beliefs.net, name)
         names = [*model.schema_.names, name]
         taken = [v for v in dag.topological_order(beliefs.parents) if v == len(names) - 1 or beliefs.sizes[v]]
         parents = {names[v]: tuple(names[p] for p in beliefs.parents[v]) for v in taken}
@@ -314,9 +358,12 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         """P(variable | parents) of each column and of the class; a column of a table is a case of the parents."""
         net, tables = self.to_network(), {}
         for v, name in enumerate(net.names):
+            if not net.cards[v]:
+                tables[name] = regression(net, v)
+                continue
             given = [net.names[p] for p in net.parents[v]]
             cases = tuple(product(*(net.states[p] for p in net.parents[v]))) if given else ("",)
-            values = np.asarray(net.tables[v]).reshape(-1, net.cards[v]).T
+            values = np.asarray(net.cpds[v].values).reshape(-1, net.cards[v]).T
             title = f"P({name} | {', '.join(given)})" if given else f"P({name})"
             tables[name] = NamedTable(title, net.states[v], cases, values)
         return tables
@@ -326,7 +373,27 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         """The number of free parameters."""
         return self.to_network().n_parameters
 
+    def domains(self) -> list[Domain]:
+        """Return the values that each column can take; a real one has a grid over its density."""
+        model = self._now()
+        beliefs, schema = model._beliefs, model.schema_
+        if not isinstance(beliefs, RealBeliefs):
+            return super().domains()
+        found = []
+        for variable, kind in zip(schema, kinds_of(schema), strict=True):
+            parameters = None
+            if variable.is_numeric:
+                mean, sd = beliefs.by_class(variable.name)
+                parameters = np.stack([np.log(sd), mean, 0.5 / sd**2])
+            found.append(Domain(variable.name, *kind.grid(variable, parameters)))
+        return found
+
     def _summary(self) -> Summary:
+        beliefs = self._beliefs
+        if isinstance(beliefs, RealBeliefs):
+            names = [self.schema_[j].name for j in self.schema_.numeric]
+            normals = {name: dict(zip(("mean", "deviation"), beliefs.by_class(name), strict=True)) for name in names}
+            return summarise(self, np.asarray(self.counts_.n_class), self.counts_.missing, normals)
         known = np.array([self.counts_.column(j).sum() for j in range(len(self.schema_))])
         n_rows = float(self.counts_.alone.n_rows)  # none, for a network whose tables were given
         missing = 1.0 - known / n_rows if n_rows > 0 else np.zeros(len(known))
@@ -360,6 +427,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
 
     def _restored(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], target: str | None) -> CountedState:
         terms = self._terms
+        if "real_network" in meta:
+            return self._state_of(RealGraph.from_parts(meta, arrays), target)
         if terms is None:
             return super()._restored(meta, arrays, target)
         counts = GraphCounts.from_parts(meta, arrays)
@@ -382,7 +451,7 @@ class GivenGraph:
     families: tuple[tuple[int, ...], ...] = ()
 
 
-def _free_name(name: str, schema: Schema) -> str:
+def _free_name(name: str, schema: Schema | Source) -> str:
     while name in schema.names:
         name += "_"
     return name

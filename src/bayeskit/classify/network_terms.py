@@ -34,6 +34,12 @@ class NetworkTerms:
     def __init__(self, net: BayesianNetwork, target: str | None) -> None:
         if target is None and net.target is None:
             raise NetworkError("a network needs a target to be a classifier; name the class variable with target=.")
+        real = [name for name, card in zip(net.names, net.cards, strict=True) if not card]
+        if real:
+            raise NetworkError(
+                f"{real[0]!r} is real, and a network given to NetworkClassifier has discrete variables only: ask the "
+                "network itself, net.fitted(table).predict_proba(table, target), or learn one with numeric='gaussian'."
+            )
         self.net = net
         self.at = net.index(net.target if target is None else target)
         self.target = net.names[self.at]

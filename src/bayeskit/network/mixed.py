@@ -70,6 +70,11 @@ class MixedNetwork(MixedQueries, MixedRowQueries, MixedSampling, BayesianNetwork
         return {i: cpd for i, cpd in enumerate(self.cpds) if isinstance(cpd, GaussianCPD)}
 
     @cached_property
+    def _points(self) -> dict[int, float]:
+        """The numbers of the real variables that an intervention has set."""
+        return {v: float(cpd.intercept[0]) for v, cpd in self._gaussian.items() if cpd.is_point}
+
+    @cached_property
     def _links(self) -> dict[int, LinkCPD]:
         """The discrete variables that have real parents."""
         return {i: cpd for i, cpd in enumerate(self.cpds) if isinstance(cpd, LinkCPD)}

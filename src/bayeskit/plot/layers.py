@@ -291,26 +291,45 @@ def _median(places: list[int]) -> float:
 
 def _swap_neighbours(rows: list[list[int]], above: list[list[int]], below: list[list[int]], ties: bool) -> None:
     """Swap neighbours in a row while that removes crossings; swapping ties in the first round opens new ways."""
-    places = [{node: k for k, node in enumerate(row)} for row in rows]
+    place = [0] * len(above)
+    for row in rows:
+        for k, node in enumerate(row):
+            place[node] = k
+    # A pair that did not gain is looked at again only after a neighbour of one of them has moved.
+    clock, moved = 0, [0] * len(above)
+    settled: dict[int, tuple[int, int]] = {}
     better = True
     rounds = 0
     while better and rounds < 20:
         better = False
         rounds += 1
-        for r, row in enumerate(rows):
+        for row in rows:
             for k in range(len(row) - 1):
                 a, b = row[k], row[k + 1]
-                gain = 0
-                if r:
-                    gain += _gain(above[a], above[b], places[r - 1])
-                if r + 1 < len(rows):
-                    gain += _gain(below[a], below[b], places[r + 1])
+                other, when = settled.get(a, (-1, 0))
+                if other == b and when >= moved[a] and when >= moved[b]:
+                    continue
+                clock += 1
+                gain = _gain(above[a], above[b], place) + _gain(below[a], below[b], place)
                 if gain > 0 or (gain == 0 and ties and rounds == 1):
                     row[k], row[k + 1] = b, a
-                    places[r][a], places[r][b] = k + 1, k
+                    place[a], place[b] = k + 1, k
                     better = better or gain > 0
+                    for node in (*above[a], *above[b], *below[a], *below[b]):
+                        moved[node] = clock
+                else:
+                    settled[a] = b, clock
 
 
-def _gain(left: list[int], right: list[int], place: dict[int, int]) -> int:
+def _gain(left: list[int], right: list[int], place: list[int]) -> int:
     """Crossings of the segments of two neighbours, minus those after a swap."""
-    return sum((place[x] > place[y]) - (place[x] < place[y]) for x in left for y in right)
+    gain = 0
+    for x in left:
+        here = place[x]
+        for y in right:
+            there = place[y]
+            if here > there:
+                gain += 1
+            elif here < there:
+                gain -= 1
+    return gain

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from bayeskit import BayesianNetwork
 from bayeskit.errors import NetworkError, TableError
 from bayeskit.plot import network_svg
-from bayeskit.plot.layout import lay_out
+from bayeskit.plot.layers import layer
+from bayeskit.plot.layout import MOST_EXACT, _settled, _shortest, lay_out
 from bayeskit.plot.network_svg import draw_network
 from networks import dags, public
 
@@ -91,13 +92,15 @@ def shown_in(root, name):
     ]
 
 
-@given(dags(8), st.data())
-@settings(max_examples=50, deadline=None)
-def test_boxes_do_not_overlap_and_arcs_pass_between_them_from_parent_to_child(parents, data):
+@given(dags(8), st.data(), st.sampled_from([MOST_EXACT, -1]))
+@settings(max_examples=80, deadline=None)
+def test_boxes_do_not_overlap_and_arcs_pass_between_them_from_parent_to_child(parents, data, most_exact):
     size = st.tuples(st.floats(30, 200), st.floats(20, 120))
     sizes = data.draw(st.lists(size, min_size=len(parents), max_size=len(parents)))
     arcs = arcs_of(parents)
-    layout = lay_out(sizes, arcs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bayeskit.plot.layout.MOST_EXACT", most_exact)
+        layout = lay_out(sizes, arcs)
     for i, ((x, y), (w, h)) in enumerate(zip(layout.centres, sizes, strict=True)):
         assert w / 2 - 1e-6 <= x <= layout.width - w / 2 + 1e-6
         assert h / 2 - 1e-6 <= y <= layout.height - h / 2 + 1e-6
@@ -124,6 +127,20 @@ def test_alarm_with_bars_has_seven_crossings_and_no_arc_through_a_box():
     assert layout.crossings == 7
     assert crossings_of(layout.curves) == 7
     assert not boxes_touched(layout, sizes, arcs_of(net.parents))
+
+
+@pytest.mark.parametrize("name", ["alarm", "pigs", "link"])
+def test_places_by_sweeps_are_nearly_as_short_as_those_of_the_linear_programme(name):
+    net = public(name)
+    n, half = len(net.names), [60.0] * len(net.names)
+    layers = layer(n, arcs_of(net.parents), [146.0] * n, 3000.0)
+    weights = [(8.0, 2.0, 1.0)[(a < n) + (b < n)] for a, b in layers.segments]
+
+    def length(x):
+        return sum(weight * abs(x[a] - x[b]) for weight, (a, b) in zip(weights, layers.segments, strict=True))
+
+    least, found = length(_shortest(layers, half)), length(_settled(layers, half))
+    assert least * (1 - 1e-9) <= found <= 1.15 * least
 
 
 def test_the_picture_is_xml_with_a_box_a_bar_and_an_arc_for_each():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite, prod
 from typing import Any, ClassVar
 
@@ -43,12 +44,12 @@ class GaussianCPD(Distribution):
         """The parents' states, with 0 for a real one, and 0 for the variable itself."""
         return (*self.cards, 0)
 
-    @property
+    @cached_property
     def discrete(self) -> tuple[int, ...]:
         """The places of the discrete parents."""
         return tuple(k for k, card in enumerate(self.cards) if card)
 
-    @property
+    @cached_property
     def real(self) -> tuple[int, ...]:
         """The places of the real parents."""
         return tuple(k for k, card in enumerate(self.cards) if not card)
@@ -77,11 +78,14 @@ class GaussianCPD(Distribution):
         """Return log p(y | parents) for each row: codes (n, discrete parents) and numbers (n, real parents)."""
         # With one configuration its numbers serve all rows as they are.
         d = self.configuration(codes) if len(self.sd) > 1 else 0
-        mean = self.intercept[d] + ((self.slope[d] * x).sum(axis=1) if x.shape[1] else 0.0)
-        sd = self.sd[d]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = (y - mean) / sd
-            log = -0.5 * z * z - (np.log(sd) + 0.5 * np.log(2.0 * np.pi))
+        line = x @ self.slope[0] if len(self.sd) == 1 else (self.slope[d] * x).sum(axis=1)
+        mean, sd = line + self.intercept[d], self.sd[d]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # too far away, it is 0
+            log = y - mean  # from here in place: new arrays take as long as the arithmetic
+            log /= sd
+            log *= log
+            log *= -0.5
+            log -= (np.log(self.sd) + 0.5 * np.log(2.0 * np.pi))[d]
         return log if (sd > 0).all() else np.where(sd > 0, log, np.where(y == mean, 0.0, -np.inf))
 
     def configuration(self, codes: Codes) -> Codes:

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
-from bayeskit.network import dag
 from bayeskit.network.cpd.gaussian import GaussianCPD
 from bayeskit.network.infer.answers import Posterior
 from bayeskit.network.infer.evidence import read_evidence
@@ -136,7 +135,7 @@ class MixedCase:
         limit: float,
     ) -> None:
         self.net, self.given, self.limit = net, dict(states), limit
-        self.points = {v: float(cpd.intercept[0]) for v, cpd in net._gaussian.items() if cpd.is_point}
+        self.points = net._points
         clash = [v for v in numbers if v in self.points]
         if clash:
             raise NetworkError(f"{net.names[clash[0]]!r} was set by an intervention, so it cannot be evidence too.")
@@ -156,14 +155,16 @@ class MixedCase:
         An arc from an observed variable joins nothing, as its number is known.
         """
         net = self.net
-        real = {v: [p for p in net.parents[v] if p in net._gaussian and p not in self.known] for v in net._gaussian}
         needed, waiting = set(asked), list(asked)
+        real: dict[int, list[int]] = {}
         while waiting:
-            for p in real[waiting.pop()]:
+            v = waiting.pop()
+            real[v] = [p for p in net.parents[v] if p in net._gaussian and p not in self.known]
+            for p in real[v]:
                 if p not in needed:
                     needed.add(p)
                     waiting.append(p)
-        order = [v for v in dag.topological_order(net.parents) if v in needed]
+        order = [v for v in net.topological_order if v in needed]
         leader = {v: v for v in order}
 
         def find(v: int) -> int:
@@ -199,10 +200,11 @@ class MixedCase:
         with np.errstate(over="ignore", invalid="ignore"):  # the group refuses what is not finite
             for k, v in enumerate(members):
                 cpd, family = net._gaussian[v], net.parents[v]
-                d = cpd.configuration(self._codes_of(family, cpd, codes, q))
-                mean[:, k], spread[:, k, k] = cpd.intercept[d], cpd.sd[d]
+                # Without discrete parents the numbers are those of every configuration.
+                d = cpd.configuration(self._codes_of(family, cpd, codes, q)) if cpd.discrete else slice(0, 1)
+                mean[:, k], spread[:, k, k], slopes = cpd.intercept[d], cpd.sd[d], cpd.slope[d]
                 for column, r in enumerate(cpd.real):
-                    b, p = cpd.slope[d, column], family[r]
+                    b, p = slopes[:, column], family[r]
                     if p in self.known:
                         mean[:, k] += b * self.known[p]
                     else:
@@ -275,7 +277,7 @@ class MixedCase:
         if fixed:
             raise NetworkError(f"{names[fixed[0]]!r} is known, so it has no joint distribution with others.")
         members = {v for group in self.groups if set(group.members) & set(wanted) for v in group.members}
-        group = self._group([v for v in dag.topological_order(self.net.parents) if v in members])
+        group = self._group([v for v in self.net.topological_order if v in members])
         means, roots = group.conditional(self.seen, wanted)
         weights, (net, given, _) = np.ones(1), self._joined
         if group.parents and net is not None:

@@ -94,7 +94,7 @@ class IncompleteRows:
     ) -> None:
         self.net, self.codes, self.numbers, self.n_rows = net, dict(codes), dict(numbers), n
         self.wanted = None if wanted is None else set(wanted)
-        order = dag.topological_order(net.parents)
+        order = net.topological_order
         self.real = [v for v in order if v in numbers]
         self.discrete = [v for v in order if v in codes]
         self.above = sorted({p for v in self.real for p in net.parents[v] if p in codes})
@@ -178,11 +178,14 @@ class IncompleteRows:
         cards = [self.net.cards[v] for v in hidden]
         q = prod(cards)
         grid = np.unravel_index(np.arange(q), cards) if hidden else ()
-        codes = {v: np.repeat(self.codes[v][rows], q) for v in self.discrete}
+        # Rows next to each other without a missing cell are read where they are.
+        together = q == 1 and not missing and int(rows[-1]) - int(rows[0]) + 1 == len(rows)
+        here = slice(int(rows[0]), int(rows[-1]) + 1) if together else np.repeat(rows, q)
+        codes = {v: self.codes[v][here] for v in self.discrete}
         codes |= {
             v: np.tile(np.asarray(column, dtype=np.int64), len(rows)) for v, column in zip(hidden, grid, strict=True)
         }
-        numbers = {v: np.repeat(self.numbers[v][rows], q) for v in self.real}
+        numbers = {v: self.numbers[v][here] for v in self.real}
         log = self._of_states(codes, numbers, cpds, log_tables, len(rows) * q)
         real = [v for v in self.real if v in missing or v in known]
         above = [p for p in self.above if any(p in self.net.parents[v] for v in real)]
@@ -197,7 +200,7 @@ class IncompleteRows:
                 assert isinstance(cpd, GaussianCPD)
                 x = [numbers[family[k]] for k in cpd.real]
                 at = _stacked([codes[family[k]] for k in cpd.discrete], len(log))
-                log += cpd.log_density(numbers[v], at, np.stack(x, axis=1) if x else np.zeros((len(log), 0)))
+                log += cpd.log_density(numbers[v], at, np.stack(x).T if x else np.zeros((len(log), 0)))
         else:
             group = self._normals(cpds, real, {p: codes[p][first] for p in above}, len(first))
             log += self._condition(group, known, missing, numbers, cell, covariance)

@@ -90,6 +90,8 @@ class MixedRows:
 
 def read_mixed_rows(table: Any, sample_weight: Any, kinds: Kinds) -> MixedRows:
     """Read any table; columns of numbers are real, unless ``kinds`` says that they are categorical."""
+    if isinstance(table, MixedRows):
+        return table
     source = read_table(table)
     weight = read_weight(sample_weight, source.n_rows)
     if weight is not None and not weight.all():
