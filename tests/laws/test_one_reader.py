@@ -124,3 +124,70 @@ def test_counts_of_a_scan_carry_the_conversions_too(file):
     path, target = file
     result = train(read_training_table(scan(path), target), ["NaiveBayes"], folds=2)
     assert result.model.schema_.conversions == bayeskit.read(path, target).source.conversions
+
+
+LANDS = pd.DataFrame(
+    {
+        "land": ["NA", "DE", "FR", "DE", "?", "FR", "NA", "DE", "FR", "DE", "", "FR"] * 20,
+        "size": [1.5, 2.25, 3.0, 4.5, 5.25, 6.75, 7.0, 8.5, 9.25, 10.5, 11.0, 12.75] * 20,
+        "sold": ["no", "yes", "no", "yes", "yes", "no", "no", "yes", "no", "no", "yes", "yes"] * 20,
+    }
+)
+
+
+def as_file(extension):
+    """Write the table to a file of a format."""
+    path = f"lands.{extension}"
+    if extension == "jsonl":
+        LANDS.to_json(path, orient="records", lines=True)
+    elif extension == "xlsx":
+        LANDS.to_excel(path, index=False)
+    else:
+        {"csv": LANDS.to_csv, "parquet": LANDS.to_parquet, "feather": LANDS.to_feather}[extension](
+            path, **({"index": False} if extension == "csv" else {})
+        )
+    return path
+
+
+@pytest.mark.parametrize("extension", ["parquet", "feather", "jsonl", "xlsx"])
+def test_what_is_missing_in_text_does_not_depend_on_what_holds_the_table(extension, tmp_path, monkeypatch):
+    if extension == "xlsx":
+        pytest.importorskip("openpyxl", reason="Excel workbooks need openpyxl, which is not installed")
+    monkeypatch.chdir(tmp_path)
+    of_csv = bayeskit.read(as_file("csv"), "sold")
+    assert of_csv["land"].null_count == 80
+    path = as_file(extension)
+    of_file, of_frame = bayeskit.read(path, "sold"), bayeskit.read(LANDS, "sold")
+    for table in (of_file, of_frame):
+        assert table["land"].to_pylist() == of_csv["land"].to_pylist()
+        assert [(n.name, n.kind, n.why, n.missing) for n in table.columns] == [
+            (n.name, n.kind, n.why, n.missing) for n in of_csv.columns
+        ]
+    if extension != "xlsx":  # an empty cell of a sheet is none of text
+        assert of_file.said == of_frame.said
+        assert "column 'land': 80 cells such as 'NA' read as missing" in str(of_file)
+    assert run(["train", path, "-t", "sold", "-m", "NaiveBayes", "-o", "m.bayes", "--no-report", "--json"]) == 0
+    ours, theirs = learned(bayeskit.NaiveBayes().fit(of_csv)), learned(bayeskit.load("m.bayes"))
+    assert ours[0] == theirs[0]
+    for key, array in ours[1].items():
+        assert_array_equal(array, theirs[1][key], strict=True)
+    if extension == "parquet":
+        stream = ["train", path, "-t", "sold", "-m", "NaiveBayes", "-o", "s.bayes", "--no-report", "--json", "--stream"]
+        assert run(stream) == 0
+        assert_allclose(
+            bayeskit.load("s.bayes").predict_proba(LANDS), bayeskit.load("m.bayes").predict_proba(LANDS), rtol=1e-12
+        )
+
+
+def test_a_declared_category_may_be_called_na(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lands = LANDS.assign(land=LANDS["land"].replace({"?": "NA", "": "NA"}).astype("category"))
+    lands.to_parquet("c.parquet")
+    assert bayeskit.read(lands, "sold")["land"].null_count == 0
+    table = bayeskit.read("c.parquet", "sold")
+    assert table["land"].null_count == 0
+    assert not table.said
+    for name, more in (("m", []), ("s", ["--stream"])):
+        how = ["-m", "NaiveBayes", "-o", f"{name}.bayes", "--no-report", "--json", *more]
+        assert run(["train", "c.parquet", "-t", "sold", *how]) == 0
+        assert "NA" in bayeskit.load(f"{name}.bayes").schema_["land"].values

@@ -169,6 +169,7 @@ def train(
     """
     from bayeskit.kinds.remedies import Remedies
     from bayeskit.table.files import TableFile
+    from bayeskit.table.missing_words import USUAL
     from bayeskit.table.spellings import split_words
     from bayeskit.workflow import training
 
@@ -197,7 +198,8 @@ def train(
         return
     sequences.refuse_chain_options(step, states)
     plan, target = _plan(folds, models, by, target, smoothing, has_loss=loss is not None or reject is not None)
-    scan = scan_of(data, stream, encoding, delimiter, words, snapshot, skip_broken=skip_broken)
+    # Of a scan of typed files, too, the usual words are missing, as in a file that is read whole.
+    scan = scan_of(data, stream, encoding, delimiter, (*USUAL, *words), snapshot, skip_broken=skip_broken)
     sources = inputs(data, scan)
     place = output or options.model_name(data, target)
     place, page = options.places_of_model(place, report, (*sources, loss, test), force)

@@ -15,7 +15,7 @@ from bayeskit.kinds.remedies import Remedies, kept_rows, placed, proposed_spelli
 from bayeskit.kinds.written import read_columns
 from bayeskit.table.conversions import Conversions
 from bayeskit.table.frames import arrow_table
-from bayeskit.table.missing_words import without_usual
+from bayeskit.table.missing_words import usual_as_missing
 from bayeskit.table.problem import Problem
 from bayeskit.table.read import Source
 from bayeskit.table.read_result import ColumnNote, ReadTable
@@ -162,8 +162,7 @@ def frame_as_file(X: Any) -> pa.Table:
     >>> frame_as_file({"wind": ["weak", "", "?"]})["wind"].null_count
     2
     """
-    raw = arrow_table(X)
-    return raw.from_arrays([without_usual(column) for column in raw.columns], names=raw.column_names)
+    return usual_as_missing(arrow_table(X))[0]
 
 
 def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:

@@ -163,8 +163,14 @@ def _refuse_taken(made: Collection[str], names: Collection[str]) -> None:
 
 
 def _date_part(part: str, column: str, convention: Convention) -> DatePart:
-    since = f" since {convention.origin}" if part == "days" else ""
-    return DatePart("categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {column!r}", column)
+    why = {
+        "year": f"year of {column!r}",
+        "month": f"month of {column!r}",
+        "weekday": f"weekday of {column!r}",
+        "hour": f"hour of {column!r}",
+        "days": f"days since {convention.origin} of {column!r}",
+    }[part]
+    return DatePart("categorical" if part in CATEGORIES else "numeric", why, column)
 
 
 def _is_text(column: Any) -> bool:

@@ -23,7 +23,8 @@ SPOKEN_KEYWORDS = frozenset({"help", "why", "show_default"})
 # Modules in which every string of several words is for a person: notes of columns, problems, reports, explanations.
 SPOKEN_MODULES = (
     "table/problem", "table/conventions", "table/file_conventions", "table/labels", "table/names", "table/dates",
-    "table/formats/sheets", "table/formats/xlsx", "table/formats/recognise", "table/formats/jsonl", "table/raw_file",
+    "table/formats/sheets", "table/formats/xlsx", "table/formats/header", "table/missing_words",
+    "table/formats/recognise", "table/formats/jsonl", "table/raw_file",
     "kinds/", "classify/auto/explanation_parts", "classify/summaries", "workflow/", "explain/", "cli/",
     "network/learn/methods/",
 )  # fmt: skip
@@ -47,6 +48,7 @@ LABELS = """
     settings|data|predicts|date|command|model|validation|versions|limits|none|before|now|difference|document|documents
     Contents|target|left out|categorical|numeric|text|gaussian|poisson|bernoulli|lognormal|kde|equal-width
     equal-frequency|mdl|unknown|ordered|variable|states|cluster|drift|largest change|report|where|what|floor|feature
+    year|month|weekday|days|hour|percentages
 """
 # Names of files and modules, elements of HTML and styles, which no one reads.
 _NAME = re.compile(

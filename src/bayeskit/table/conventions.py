@@ -149,7 +149,12 @@ class Convention:
         'dates (day.month.year) as year, month'
         """
         if self.what == "date":
-            return f"dates ({ORDERS[self.order]}) as {', '.join(self.parts)}"
+            parts = ", ".join(self.parts)
+            return {
+                "ymd": f"dates (year-month-day) as {parts}",
+                "dmy": f"dates (day.month.year) as {parts}",
+                "mdy": f"dates (month/day/year) as {parts}",
+            }[self.order]
         if self.what == "number":
             words = ["decimal comma"] * (self.decimal == ",") + [_unit_in_words(self.unit)] * bool(self.unit)
             return ", ".join(words) or "numbers"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from bayeskit.errors import BayeskitError, TableError, warn_caller
@@ -14,6 +14,7 @@ from bayeskit.table.formats.detect import detect_encoding
 from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.interface import Format, TextOptions, Types
 from bayeskit.table.formats.recognise import is_binary
+from bayeskit.table.missing_words import usual_as_missing
 from bayeskit.table.names import first_duplicate, not_found
 from bayeskit.table.raw_file import RawFile, open_raw
 
@@ -85,6 +86,8 @@ class TableFile(Rows):
 
     raw: RawFile
     reader: TableReader
+    # What was met while the whole table was read.
+    _met: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -104,7 +107,7 @@ class TableFile(Rows):
     @property
     def said(self) -> tuple[str, ...]:
         """What the user should know of how the file was read: other sheets, rows that were left out."""
-        return tuple(getattr(self.reader, "said", ()))
+        return (*getattr(self.reader, "said", ()), *self._met)
 
     @property
     def form(self) -> dict[str, Any]:
@@ -185,6 +188,7 @@ class TableFile(Rows):
     def read_written(self) -> pa.Table:
         """Read the whole table with each column in the type in which the file holds it; in a CSV file that is text.
 
+        In text of any file the usual words for a missing cell are missing; of other files than CSV, that is said.
         Columns of a CSV file that begin with many plain fractions are read as numbers at once, which is quicker.
         """
         import pyarrow as pa
@@ -196,7 +200,10 @@ class TableFile(Rows):
                 return self._with_rows(self.reader.read({**text, **fractions}))
             except TableError:  # a later cell is something else: what it is, the text says
                 pass
-        return self._with_rows(self.reader.read(text))
+        table = self._with_rows(self.reader.read(text))
+        if not self.is_text:  # of which the words are left out while it is read
+            table, self._met[:] = usual_as_missing(table)
+        return table
 
     def _with_rows(self, table: pa.Table) -> pa.Table:
         if not table.num_rows:

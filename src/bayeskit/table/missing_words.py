@@ -28,6 +28,37 @@ def without_usual(column: Any, values: Collection[Any] = ()) -> Any:
     return pc.if_else(blank, pa.scalar(None, column.type), column) if pc.any(blank).as_py() else column
 
 
+def usual_as_missing(table: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return a table in whose columns of text the usual words are missing, and what to say of it.
+
+    Whatever holds the table, a file of text or of types or a frame: the same cells are missing. A declared category is
+    no text, so that a word such as NA, the code of Namibia, can be one.
+
+    >>> import pyarrow as pa
+    >>> table, said = usual_as_missing(pa.table({"land": ["NA", "DE", ""], "n": [1, 2, 3]}))
+    >>> table["land"].to_pylist()
+    [None, 'DE', None]
+    """
+    columns, said = [], []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        read = without_usual(column)
+        columns.append(read)
+        if n := read.null_count - column.null_count:
+            word = column.filter(_turned(column, read))[0].as_py()
+            cells = "1 cell" if n == 1 else f"{n:,} cells"
+            said.append(
+                f"column {name!r}: {cells} such as {word!r} read as missing, as in a CSV file; where that is a value, "
+                "make the column a category"
+            )
+    return table.from_arrays(columns, names=table.column_names), tuple(said)
+
+
+def _turned(column: Any, read: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.and_(pc.is_valid(column), pc.is_null(read))
+
+
 def without_words(column: Any, words: Collection[str]) -> Any:
     """Return a column in which cells that are one of the words are missing; a word such as -999 is a number, too.
 

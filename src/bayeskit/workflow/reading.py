@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bayeskit.errors import TableError
-from bayeskit.kinds.reader import frame_as_file, read_written_table
+from bayeskit.kinds.reader import read_written_table
 from bayeskit.kinds.remedies import Remedies
 from bayeskit.table.files import TableFile, require_pyarrow
-from bayeskit.table.missing_words import without_words
+from bayeskit.table.frames import arrow_table
+from bayeskit.table.missing_words import usual_as_missing, without_words
 from bayeskit.table.names import not_found
 from bayeskit.table.read_result import ReadTable
 
@@ -79,7 +80,8 @@ def read(
         raw, name, form = file.read_written(), file.name, {**file.form, "said": file.said}
     else:
         _refuse_options_of_files({"delimiter": delimiter, "sheet": sheet, "skip": skip or None})
-        raw, name, form = frame_as_file(table), "table", {}
+        raw, said = usual_as_missing(arrow_table(table))
+        name, form = "table", {"said": said}
         raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")

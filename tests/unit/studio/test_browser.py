@@ -190,6 +190,51 @@ def test_a_dropped_table_is_trained_and_the_decision_follows_the_loss(page_of):
     assert re.search(r"no: 0.0 % – 4.8 %, yes: 4.8 % – 100.0 %", page.inner_text(".panel"))
 
 
+PASTE = """text => {
+  const data = new DataTransfer();
+  data.setData("text/plain", text);
+  document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+}"""
+# As Excel and LibreOffice copy cells: tabs between them, quotes around one with a line break.
+CELLS = 'Height, cm\tPrice, €\tnote\tsold\r\n1,5\t12\t"two\nlines"\tyes\r\n2,5\t7\tplain\tno\r\n3,5\t9\tplain\tyes\r\n'
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_cells_copied_from_a_spreadsheet_are_pasted_as_a_table(page_of, served, locale, tmp_path):
+    name, start = {"en-GB": ("pasted table.tsv", "Paste a table"), "zh-CN": ("粘贴的表格.tsv", "粘贴表格")}[locale]
+    page = page_of(locale=locale)
+    page.wait_for_selector(f"button:has-text('{start}')")
+    page.screenshot(path=tmp_path / "start.png")
+    page.evaluate(PASTE, CELLS)
+    page.wait_for_selector("th:has-text('Height, cm')")
+    page.screenshot(path=tmp_path / "table.png")
+    (made,) = [each for each in served.client.get("/documents").json() if each["name"] == name]
+    found = served.ask(f"/tables/{made['id']}/columns").json()["columns"]
+    assert [each["name"] for each in found] == ["Height, cm", "Price, €", "note", "sold"]
+    served.client.delete(f"/documents/{made['id']}")
+
+
+def test_the_button_pastes_the_clipboard_and_says_what_to_do_where_it_may_not(page_of, served):
+    page = page_of()
+    page.click("button:has-text('Paste a table')")  # without the permission
+    page.wait_for_selector("text=press Ctrl+V")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=served.base)
+    page.evaluate("text => navigator.clipboard.writeText(text)", "")
+    page.click("button:has-text('Paste a table')")
+    page.wait_for_selector("text=holds no text")
+    page.evaluate("text => navigator.clipboard.writeText(text)", CELLS)
+    page.click("button:has-text('Paste a table')")
+    page.wait_for_selector("th:has-text('Height, cm')")
+
+
+def test_what_cannot_be_read_as_a_table_is_refused_where_it_was_pasted(page_of):
+    page = page_of()
+    page.wait_for_selector("button:has-text('Paste a table')")
+    page.evaluate(PASTE, "a\ta\n1\t2\n")
+    page.wait_for_selector("text=column names must be unique")
+    page.complaints[:] = [each for each in page.complaints if "422" not in each]  # the browser notes the refusal too
+
+
 def test_the_structure_grows_on_the_page_and_a_clicked_arc_is_forbidden_in_the_next_search(page_of, served):
     rows = ASIA.sample(3000, random_state=0)
     text = ",".join(rows) + "\n" + "\n".join(",".join(cells) for cells in zip(*rows.values(), strict=True))

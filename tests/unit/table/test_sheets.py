@@ -1,6 +1,7 @@
 """Workbooks as people make them: titles, sheets, merged cells, totals, formulas; and archives that are traps."""
 
 import io
+import time
 import tracemalloc
 import zipfile
 
@@ -155,3 +156,25 @@ def test_blocks_of_merged_cells_do_not_fill_the_memory(tmp_path):
     path = sheet_of(tmp_path / "merged.xlsx", rows, f"<mergeCells>{blocks}</mergeCells>")
     with pytest.raises(TableError, match="merged cells of the sheet have more than 50,000,000 cells"):
         bayeskit.read(path)
+
+
+@pytest.mark.parametrize("dimension", ["", '<dimension ref="A1:A3"/>'])
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_a_sheet_of_millions_of_rows_is_refused_before_its_cells_are_parsed(tmp_path, dimension, prefix):
+    path = workbook(tmp_path / "small.xlsx", {"days": DAYS})
+    row = f'<{prefix}row r="%d"><{prefix}c><{prefix}v>%d</{prefix}v></{prefix}c></{prefix}row>'
+    with zipfile.ZipFile(path) as small, zipfile.ZipFile(tmp_path / "long.xlsx", "w", zipfile.ZIP_DEFLATED) as long:
+        for name in small.namelist():
+            if name != "xl/worksheets/sheet1.xml":
+                long.writestr(name, small.read(name))
+        with long.open("xl/worksheets/sheet1.xml", "w") as sheet:
+            space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+            kind = f"xmlns:{prefix[:-1]}" if prefix else "xmlns"
+            sheet.write(f'<{prefix}worksheet {kind}="{space}">{dimension}<{prefix}sheetData>'.encode())
+            for start in range(1, 3_000_001, 100_000):
+                sheet.write("".join(row % (i, i * 7919 % 1_000_003) for i in range(start, start + 100_000)).encode())
+            sheet.write(f"</{prefix}sheetData></{prefix}worksheet>".encode())
+    start = time.process_time()
+    with pytest.raises(TableError, match=r"'long.xlsx': the sheet has more than 1,048,576 rows or .* save it as CSV"):
+        bayeskit.read(tmp_path / "long.xlsx")
+    assert time.process_time() - start < 5

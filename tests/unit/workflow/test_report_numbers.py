@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import bayeskit
-from bayeskit import datasets
+from bayeskit import KDB, datasets
 from bayeskit.decide.loss import read_loss
 from bayeskit.table.files import TableFile
+from bayeskit.workflow import learning_curve as curves
 from bayeskit.workflow.effects import column_effects
 from bayeskit.workflow.learning_curve import learning_curve
 from bayeskit.workflow.report.by_group import by_group, groups_of
@@ -128,6 +129,38 @@ def test_the_learning_curve_ends_with_the_scores_of_the_cross_validation(naive):
     posterior, y = board.best.held_out[1][last], naive.table.labels.y[last]
     assert points[-1].error.value == pytest.approx((posterior.argmax(axis=1) != y).mean())
     assert points[0].log_loss.value > points[-1].log_loss.value
+
+
+NUMBERS = ("age", "rest_bp", "cholesterol", "max_hr", "st_depression")
+
+
+@pytest.mark.parametrize(
+    ("model", "ignore"),
+    [("NaiveBayes", ()), ("NaiveBayes", NUMBERS), ("TAN", NUMBERS), ("AODE", NUMBERS), (KDB(k=1), NUMBERS)],
+)
+def test_a_learning_curve_by_adding_counts_is_that_of_refitting(file, monkeypatch, model, ignore):
+    result = trained(file, model, ignore=ignore)
+    assert curves.counts_add(result)
+    others = np.random.default_rng(0).permutation(np.flatnonzero(result.board.part != 4))
+    here = np.flatnonzero(result.board.part == 4)
+    shares = [others[:n] for n in (30, 60, 120)]
+    for rows, posterior in zip(shares, curves.added(result, shares, here), strict=True):
+        np.testing.assert_allclose(posterior, curves.refitted(result, rows, here), rtol=1e-10, atol=1e-14)
+    with monkeypatch.context() as patch:
+        patch.setattr(curves, "refitted", None)
+        by_adding = learning_curve(result)
+    monkeypatch.setattr(curves, "counts_add", lambda result: False)
+    for one, other in zip(by_adding, learning_curve(result), strict=True):
+        assert (one.n_rows, one.error) == (other.n_rows, other.error)
+        assert one.log_loss.value == pytest.approx(other.log_loss.value, rel=1e-10)
+
+
+@pytest.mark.parametrize("model", ["TAN", "AutoBayes", "LogisticRegression"])
+def test_a_learning_curve_of_a_model_with_bins_or_without_counts_is_refitted(file, monkeypatch, model):
+    result = trained(file, model)  # each fit cuts bins of its own rows
+    assert not curves.counts_add(result)
+    monkeypatch.setattr(curves, "added", None)
+    assert len(learning_curve(result)) == 4
 
 
 def test_scores_of_groups_are_those_of_their_rows(naive):

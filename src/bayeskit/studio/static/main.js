@@ -35,6 +35,7 @@ class Studio {
       root.classList.remove("dropping");
       this.openFiles(event.dataTransfer.files);
     });
+    addEventListener("paste", (event) => this.paste(event));
     addEventListener("keydown", (event) => this.key(event));
     addEventListener("beforeunload", (event) => this.documents.some((each) => each.changed) && event.preventDefault());
     addEventListener("visibilitychange", () => this.keepInStep());
@@ -211,7 +212,8 @@ class Studio {
     const examples = h("div", { class: "examples" });
     this.wrong = h("div", {});
     put(this.stage, h("div", { class: "centre" }, h("div", { class: "drop" }, h("img", { src: "/static/icon.svg", alt: "", class: "drop-icon" }),
-      h("h1", {}, t("dropTitle")), h("p", {}, t("dropText")), h("button", { class: "primary", onclick: () => this.file.click() }, t("choose")), this.wrong, h("h2", {}, t("examples")), examples)));
+      h("h1", {}, t("dropTitle")), h("p", {}, t("dropText")), h("div", { class: "buttons" }, h("button", { class: "primary", onclick: () => this.file.click() }, t("choose")),
+        h("button", { title: t("pasteHint"), onclick: () => this.pasteClipboard() }, t("paste"))), this.wrong, h("h2", {}, t("examples")), examples)));
     api.get("/examples").then((listed) => put(examples, listed.map((each) => h("button", { class: "example", onclick: () => this.openExample(each.name) }, icon(each.kind), each.name))), () => {});
   }
 
@@ -221,6 +223,28 @@ class Studio {
 
   async openFiles(files) {
     for (const file of files) await this.opening(async () => (await api.upload("/documents", file)).json());
+  }
+
+  // Ctrl+V on the start page: copied files, or cells copied from a spreadsheet.
+  paste(event) {
+    if (this.current) return;
+    const { files } = event.clipboardData;
+    const text = event.clipboardData.getData("text/plain");
+    event.preventDefault();
+    // A spreadsheet adds a picture of the cells, which is a file too.
+    if (text.trim()) this.openText(text);
+    else this.openFiles(files);
+  }
+
+  async pasteClipboard() {
+    const text = await (navigator.clipboard?.readText().catch(() => null) ?? null);
+    if (text?.trim()) await this.openText(text);
+    else put(this.wrong, note(t(text === null ? "pasteKeys" : "pasteNothing")));
+  }
+
+  // Spreadsheets copy cells with tabs between them, which the server reads as it reads such a file.
+  async openText(text) {
+    await this.openFiles([new File([text], `${t("pasted")}.tsv`)]);
   }
 
   async opening(work) {

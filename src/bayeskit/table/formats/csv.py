@@ -19,6 +19,7 @@ from weakref import WeakSet, ref
 from bayeskit.errors import TableError
 from bayeskit.table.conventions import argument_for, overflows
 from bayeskit.table.formats.encodings import replaced, wrong_encoding
+from bayeskit.table.formats.header import open_quote, read_header
 from bayeskit.table.formats.interface import TextOptions, Types
 from bayeskit.table.missing_words import USUAL
 from bayeskit.table.names import numbers_as_names
@@ -32,17 +33,13 @@ EXTENSIONS = (".csv",)
 OPTIONS = ("skip",)
 # Words for a missing cell in a CSV file. "None" is not among them: it is a value in many tables.
 MISSING_WORDS = USUAL
-DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
 # A large file is read whole in larger blocks, which costs a tenth less.
 _LARGE_BLOCK = 4 << 20
-_LONGEST_HEADER = 16 << 20
 # Rows of a large file that say which columns are plain fractions.
 _FIRST_ROWS = 300
 # Seconds for the blocks that are read ahead when a file is given up.
 _LONGEST_WAIT = 10.0
-# What Excel writes before the names, or reads there, where the delimiter is not that of its language.
-_EXCEL_SAYS = re.compile(r'"?sep=([^\w"\r\n])"?(?:\r\n|\r|\n)+', re.IGNORECASE)
 # The last line that the parser is given, with more cells than any row: a quote that is never closed swallows it.
 _END = "\x03"
 
@@ -54,8 +51,9 @@ def recognises(head: bytes) -> bool:
 
 def open_reader(raw: RawFile, options: TextOptions) -> CsvReader:
     """Read the header of a CSV file."""
-    delimiter, names, header_lines = _header(raw, options.encoding, options.delimiter, options.skip)
-    return CsvReader(raw, names, options.encoding, delimiter, header_lines, (*MISSING_WORDS, *options.missing))
+    header = read_header(raw, options.encoding, options.delimiter, options.skip)
+    missing = (*MISSING_WORDS, *options.missing)
+    return CsvReader(raw, header.names, options.encoding, header.delimiter, header.n_lines, missing, notes=header.said)
 
 
 def open_writer(file: IO[bytes]) -> CsvWriter:
@@ -76,6 +74,7 @@ class CsvReader:
     header_lines: int
     missing: tuple[str, ...] = MISSING_WORDS
     errors: str = "strict"  # or "replace": bytes that are no text become �
+    notes: tuple[str, ...] = ()  # what was met in the header
 
     def read(self, types: Types) -> pa.Table:
         """Read the whole table; ``types`` fixes the types of some columns, the others are inferred."""
@@ -162,8 +161,8 @@ class CsvReader:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What the user should know: names that look like cells of a first row."""
-        return numbers_as_names(self.names)
+        """What the user should know: what the header said, and names that look like cells of a first row."""
+        return (*self.notes, *numbers_as_names(self.names))
 
     def n_batches(self) -> int:
         """Return how many blocks the file has; 0 where its size is not known."""
@@ -183,7 +182,7 @@ class CsvReader:
         if self.raw.reopenable:
             line, row = deque(self._rows(), maxlen=1).pop()
             line += sum(cell.count("\n") for cell in row[:-1])
-        raise _open_quote(self.raw, line)
+        raise open_quote(self.raw, line)
 
     def _explain(self, error: Exception, end: _End) -> NoReturn:
         text = str(error)
@@ -379,68 +378,6 @@ class CsvWriter:
         """Do nothing: a CSV file has no footer."""
 
 
-def _header(raw: RawFile, encoding: str, delimiter: str | None, skip: int = 0) -> tuple[str, tuple[str, ...], int]:
-    """Return the delimiter, the column names, and how many lines the header takes."""
-    # A character may be cut at the end of the head; what comes before it is whole.
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(_first_lines(raw)).removeprefix("\ufeff")
-    skipped = "".join(text.splitlines(keepends=True)[:skip])
-    first = text[len(skipped) :].lstrip("\r\n")
-    told = _EXCEL_SAYS.match(first)
-    if told is not None:
-        delimiter, first = delimiter or told[1], first[told.end() :]
-    if not first:
-        raise TableError(f"{raw.shown} has no line after the {skip} that are skipped.", "skip")
-    line = first.splitlines()[0]
-    if delimiter is None:
-        outside = re.sub(r'"[^"]*"', "", line)
-        delimiter = max(DELIMITERS, key=outside.count) if any(sign in outside for sign in DELIMITERS) else ","
-    reader = csv.reader(io.StringIO(first, newline=""), delimiter=delimiter)
-    names = tuple(next(reader))
-    if _ends_in_quotes(first, delimiter):
-        raise _open_quote(raw, 1)
-    if any(not name.strip() for name in names):
-        empty = next(j for j, name in enumerate(names) if not name.strip())
-        names = tuple(name if name.strip() else f"column {j + 1}" for j, name in enumerate(names))
-        if all(name == f"column {j + 1}" for j, name in enumerate(names)):
-            raise TableError(f"{raw.shown} has no column names in its first line (cell {empty + 1} is empty).")
-    if "\ufffd" in line:
-        raise wrong_encoding(raw, encoding, 1)
-    blank = len(text[: len(text) - len(first)].splitlines())
-    return delimiter, names, blank + reader.line_num
-
-
-def _first_lines(raw: RawFile) -> bytes:
-    """Return the first bytes, with the whole header; one line without an end is an error, in bounded memory."""
-    head = raw.head
-    if len(head) < HEAD or b"\n" in head.lstrip(b"\r\n") or not raw.reopenable:
-        return head
-    with raw.open() as file:
-        head = file.read(_LONGEST_HEADER)
-    if b"\n" not in head.lstrip(b"\r\n") and len(head) == _LONGEST_HEADER:
-        raise TableError(
-            f"{raw.shown}, line 1: it is longer than {_LONGEST_HEADER >> 20} MiB, and holds no column names; is this a "
-            "text file with lines?"
-        )
-    return head
-
-
 def _are_fractions(cells: Sequence[str], missing: Collection[str]) -> bool:
     known = [cell for cell in cells if cell not in missing]
     return all(re.match(PLAIN, cell) for cell in known) and any(re.match(CLEAR_POINT, cell) for cell in known)
-
-
-def _ends_in_quotes(text: str, delimiter: str) -> bool:
-    """Return whether the first row of a text has a quoted cell that is not closed."""
-    try:
-        next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except csv.Error as error:
-        return "unexpected end" in str(error)
-    return False
-
-
-def _open_quote(raw: RawFile, line: int | None) -> TableError:
-    where = "" if line is None else f", line {line}"
-    return TableError(
-        f"{raw.shown}{where}: a double quote opens a cell here and none closes it before the end of the file. Close "
-        "it; a quote that is part of a quoted cell is written twice."
-    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -35,6 +37,9 @@ _TOTALS = frozenset(
         "小计",
     )
 )
+# What a sheet is looked through by; a tag of a row or a cell, with a prefix at most this long.
+_PIECE, _LONGEST_TAG = 1 << 20, 256
+_TAG = re.compile(rb"<(?:\w{1,99}:)?(row|c)[\s/>]")
 _MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _UNSTORED = re.compile(rb'<c r="([A-Z]+\d+)"[^>]*>(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>')
 
@@ -50,6 +55,45 @@ def refuse_zip_bomb(data: Any, shown: str) -> None:
     bomb = any(size > _SMALL and size > _MOST_RATIO * max(packed, 1) for size, packed in sizes)
     if whole > MOST_UNPACKED or bomb:
         raise TableError(f"{shown} unpacks to {whole / 2**30:.1f} GiB, too much for a workbook; save the sheet as CSV.")
+
+
+def refuse_long_sheets(data: Any, shown: str, most_rows: int) -> None:
+    """Raise an error for a sheet with more rows or cells than fit, by counting tags in a stream: no cell is parsed.
+
+    That comes before the workbook is opened: of a sheet that does not say its size the last row would be looked for.
+    """
+    try:
+        with zipfile.ZipFile(data) as archive:
+            for name in archive.namelist():
+                if "worksheets/" in name and name.endswith(".xml"):
+                    _refuse_many(_tags(archive, name), shown, most_rows)
+    except TableError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, RuntimeError):
+        return  # who reads it says what is wrong with it
+
+
+def _tags(archive: zipfile.ZipFile, name: str) -> Iterator[list[bytes]]:
+    """Yield the tags of rows and cells of a sheet, piece by piece."""
+    rest = b""
+    with archive.open(name) as file:
+        while piece := file.read(_PIECE):
+            text = rest + piece.replace(b"\0", b"")  # of UTF-16
+            last = text.rfind(b"<")
+            end = last if 0 <= len(text) - last <= _LONGEST_TAG else len(text)
+            yield _TAG.findall(text[:end])
+            rest = text[end:]
+
+
+def _refuse_many(tags: Iterable[list[bytes]], shown: str, most_rows: int) -> None:
+    n_rows = n_cells = 0
+    for some in tags:
+        n = some.count(b"row")
+        n_rows, n_cells = n_rows + n, n_cells + len(some) - n
+        if n_rows > most_rows or n_cells > MOST_CELLS:
+            raise TableError(
+                f"{shown}: the sheet has more than {most_rows:,} rows or {MOST_CELLS:,} cells; save it as CSV."
+            )
 
 
 @dataclass(frozen=True)

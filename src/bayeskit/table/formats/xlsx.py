@@ -15,6 +15,7 @@ from bayeskit.table.formats.sheets import (
     Row,
     SheetParts,
     fill_merged,
+    refuse_long_sheets,
     refuse_zip_bomb,
     split_head,
     without_totals,
@@ -44,6 +45,7 @@ def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
     openpyxl = _openpyxl()
     data = raw.path if raw.path is not None else io.BytesIO(raw.open().read())
     refuse_zip_bomb(data, raw.shown)
+    refuse_long_sheets(data, raw.shown, MOST_ROWS)
     try:
         book = openpyxl.load_workbook(data, read_only=True, data_only=True)
         names = book.sheetnames

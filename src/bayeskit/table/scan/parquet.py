@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import BrokenFileError, TableError
-from bayeskit.table.missing_words import without_words
+from bayeskit.table.missing_words import USUAL, without_words
 from bayeskit.table.scan.arrow import ROWS_AT_ONCE
 from bayeskit.table.scan.evolution import Fills, filled
 from bayeskit.table.scan.pieces import iterate, sort_of
@@ -103,22 +103,24 @@ class ParquetPiece:
             inside = self._inside(columns, described.schema_arrow)
             self.refuse_change(described, inside)
             texts = [name for name in inside if sort_of(described.schema_arrow.field(name).type) == "text"]
+            declared = [name for name in texts if pa.types.is_dictionary(described.schema_arrow.field(name).type)]
             # A store is asked for few large ranges; a disk is read as the rows are.
             file = pq.ParquetFile(
                 opened, metadata=described.metadata, read_dictionary=texts, pre_buffer=self.storage is not None
             )
             for batch in file.iter_batches(ROWS_AT_ONCE, list(self.row_groups), inside, use_threads=False):
                 n_read += batch.num_rows
-                arrays = [self._column(batch, name, fills) for name in columns]
+                arrays = [self._column(batch, name, fills, declared) for name in columns]
                 yield pa.record_batch(arrays, names=list(columns))
         if n_read != self.n_rows:
             raise self.changed(f"row groups that held {self.n_rows:,} rows gave {n_read:,}")
 
-    def _column(self, batch: pa.RecordBatch, name: str, fills: Mapping[str, Any]) -> Any:
+    def _column(self, batch: pa.RecordBatch, name: str, fills: Mapping[str, Any], declared: Collection[str]) -> Any:
         if name in self._values:
             return _repeated(*self._values[name], batch.num_rows)
         at = batch.schema.get_field_index(name)
-        return filled(None if at < 0 else self._known(batch.column(at)), fills.get(name), batch.num_rows)
+        known = None if at < 0 else self._known(batch.column(at), declared=name in declared)
+        return filled(known, fills.get(name), batch.num_rows)
 
     def refuse_change(self, file: pq.ParquetFile, columns: Sequence[str]) -> None:
         """Raise an error for a file that was written again after it was described: rows would be lost or read twice."""
@@ -138,10 +140,16 @@ class ParquetPiece:
         """Return the error for a file that is not what it was."""
         return TableError(f"'{self.shown}' was changed after it was scanned: {said}. Scan it again.")
 
-    def _known(self, column: Any) -> Any:
+    def _known(self, column: Any, *, declared: bool) -> Any:
         if not self.missing or sort_of(column.type) != "text":
             return column
-        return without_words(column.dictionary_decode() if hasattr(column, "dictionary") else column, self.missing)
+        if not hasattr(column, "dictionary"):
+            return without_words(column, self.missing)
+        # A declared category may be called as the usual words are.
+        words = [word for word in self.missing if not (declared and word in USUAL)]
+        if without_words(column.dictionary, words).null_count == column.dictionary.null_count:
+            return column
+        return without_words(column.dictionary_decode(), words).dictionary_encode()
 
 
 def open_file(
