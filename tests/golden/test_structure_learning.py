@@ -14,6 +14,10 @@ FOLDER = Path(__file__).parents[2].parent / "shared" / "golden" / "structure"
 pd = pytest.importorskip("pandas")
 
 
+# Some columns of hailfinder are the same in all rows, and that is said.
+pytestmark = pytest.mark.filterwarnings("ignore:columns .* are the same in all rows")
+
+
 def sample(name, size=1000):
     path = FOLDER / f"{name}-1000.csv.gz" if size == 1000 else FOLDER / "samples" / f"{name}-{size}.csv.gz"
     if not path.exists():

@@ -8,7 +8,6 @@ from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from bayeskit.cli import options, screen
@@ -160,8 +159,9 @@ def explain(model: Any, file: TableFile, row: int | None, doubtful: int, decimal
     for each in explained:
         a, b = each.said.states
         screen.say(f"row {each.row}, sequence {each.name}: {a} rather than {b}, log-odds {each.said.log_odds:+.2f}")
-        strongest = sorted(np.argsort(-np.abs(each.said.changes), kind="stable")[:STRONGEST].tolist())
-        rest = float(np.delete(each.said.changes, strongest).sum())
+        changes = each.said.changes.tolist()
+        strongest = sorted(sorted(range(len(changes)), key=lambda k: -abs(changes[k]))[:STRONGEST])
+        rest = sum(change for k, change in enumerate(changes) if k not in strongest)
         lines = [("before any row", f"{each.said.prior:+.2f}")]
         for t in strongest:
             name = "a step without a row" if each.rows[t] is None else f"row {each.rows[t]}"

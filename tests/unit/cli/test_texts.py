@@ -142,7 +142,7 @@ def test_a_file_of_texts_that_a_glob_names_is_not_overwritten(parts, model, caps
     assert len((parts / "c.jsonl").read_text().splitlines()) == 6
 
 
-def test_what_is_not_built_for_texts_and_chains_is_refused_by_name(model, news, tmp_path, capsys):
+def test_what_is_not_built_for_texts_is_refused_by_name(model, news, tmp_path, capsys):
     assert run(["evaluate", str(model), str(news), "--decimal", ","]) == 2
     assert "--decimal: this is for tables" in " ".join(capsys.readouterr().err.split())
     assert run(["train", str(news), "--text", "text", "--target", "text", "-o", str(tmp_path / "x.bayes")]) != 0
@@ -151,13 +151,6 @@ def test_what_is_not_built_for_texts_and_chains_is_refused_by_name(model, news, 
     one.write_text('{"text": "a b", "label": "x"}\n' * 10)
     assert run(["train", str(one), "--text", "text", "--target", "label", "-o", str(tmp_path / "x.bayes")]) == 1
     assert "a classifier needs at least two" in " ".join(capsys.readouterr().err.split())
-    rows = "".join(f"{g},{t},{'on' if t % 2 else 'off'},{'ab'[t % 2]}\n" for g in range(3) for t in range(4))
-    (tmp_path / "days.csv").write_text("g,t,x,s\n" + rows)
-    chain, days = str(tmp_path / "chain.bayes"), str(tmp_path / "days.csv")
-    assert run(["train", days, "--group", "g", "--time", "t", "--target", "s", "-o", chain]) == 0
-    capsys.readouterr()
-    assert run(["explain", chain, days]) == 1
-    assert "the rows of a chain depend on those before them" in capsys.readouterr().err
 
 
 def test_a_text_model_is_evaluated_as_scikit_learn_does(model, news, tmp_path, capsys):
